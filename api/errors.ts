@@ -41,7 +41,13 @@ export const errorTable = {
 	ERR_USAGE: {message: d => text(d['message']), exitCode: 2, http: 400, reason: 'BadRequest', retryable: false},
 	ERR_UNAUTHORIZED: {message: () => 'Unauthorized', exitCode: 6, http: 401, reason: 'Unauthorized', retryable: false},
 	ERR_FORBIDDEN: {message: d => text(d['message']), exitCode: 6, http: 403, reason: 'Forbidden', retryable: false},
-	ERR_NOT_FOUND: {message: d => `${resource(d)} not found`, exitCode: 3, http: 404, reason: 'NotFound', retryable: false},
+	ERR_NOT_FOUND: {
+		message: d => `${resource(d)} not found${d['why'] === undefined ? '' : `: ${text(d['why'])}`}`,
+		exitCode: 3,
+		http: 404,
+		reason: 'NotFound',
+		retryable: false,
+	},
 	ERR_NO_SUCH_PATH: {
 		message: () => 'the server could not find the requested resource',
 		exitCode: 3,

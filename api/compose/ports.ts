@@ -36,6 +36,8 @@ function published1(at: At, item: Json): readonly Port[] {
 	return isObject(item) ? long(at, item) : short(at, item);
 }
 
+const portsForm = `a PORT from 1 to ${portMost} or a range of at most ${limits.composePorts} such as 3000-3005`;
+
 /** `80`, `8080:80`, `127.0.0.1:8080:80/udp`, each also as ranges `3000-3005`. */
 function short(at: At, item: Json): readonly Port[] {
 	const text = textOf(at, item);
@@ -46,7 +48,7 @@ function short(at: At, item: Json): readonly Port[] {
 	const sources = host === undefined || host === '' ? [] : rangeOf(host);
 	const protocol = protocols.find(name => name === word.toUpperCase());
 	if (targets === undefined || sources === undefined || protocol === undefined)
-		return refuse(at, `must be PORT, HOST:PORT or IP:HOST:PORT, with /udp behind it if one likes, got ${shown(item)}`) ?? [];
+		return refuse(at, `must be PORT, HOST:PORT or IP:HOST:PORT, ${portsForm}, with /udp behind it if one likes, got ${shown(item)}`) ?? [];
 	if (sources.length > 0 && sources.length !== targets.length)
 		return refuse(at, `must have as many ports of the host as of the container, got ${shown(item)}`) ?? [];
 	if (sources.length === 0) remark(at, 'is not published: a port of the host that is chosen by itself cannot be asked for');

@@ -6,7 +6,7 @@ import {cpuOf, cpuText, memoryOf, memoryText, nodeMetricsKind, podMetricsKind, t
 import type {Client} from '../client.js';
 import {usageError, type Invocation} from '../command.js';
 import {listAll, type List} from '../cluster/lists.js';
-import {pathOf, resourceOf} from '../cluster/resources.js';
+import {pathOf, readTargets, resourceOf} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {listOf, printedWhole} from '../objects/output.js';
 import {drawTable} from '../screen/table.js';
@@ -18,10 +18,12 @@ type Row = {readonly cells: readonly string[]; readonly cpu: number; readonly me
 type Drawn = {readonly heads: readonly string[]; readonly rows: readonly Row[]};
 
 export async function run(invocation: Invocation): Promise<number> {
-	const [word = '', ...names] = invocation.inputs;
+	const [word = ''] = invocation.inputs;
 	if (word === '') throw usageError('top of what? pods or nodes');
-	if (names.length > 1) throw usageError('top takes one name, or -l for several');
-	switch (resourceOf(word).plural) {
+	const [target, ...others] = readTargets(invocation.inputs);
+	const names = target?.names ?? [];
+	if (others.length > 0 || names.length > 1) throw usageError('top takes one name, or -l for several');
+	switch (target?.resource.plural) {
 		case 'pods':
 			return withClient(invocation, client => topPods(invocation, client, names[0]));
 		case 'nodes':

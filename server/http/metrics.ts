@@ -74,9 +74,11 @@ async function readMetrics(backend: Backend, exchange: Exchange, {metricsKind, k
 	requireRight(identity, 'get', target);
 	const {object} = entryOf(backend, {...target, kind});
 	const {metrics, silent} = await measure(backend, causeOf(exchange, target), [object]);
-	addWarnings(response, warningsOf(silent));
 	const [found] = metrics;
-	if (found === undefined) throw new AppError('ERR_NOT_FOUND', {resource: `${metricsKind.plural}.${metricsKind.group}`, name});
+	if (found === undefined) {
+		const why = warningsOf(silent)[0] ?? `nothing is measured of this ${kind.singular}`;
+		throw new AppError('ERR_NOT_FOUND', {resource: `${metricsKind.plural}.${metricsKind.group}`, name, why});
+	}
 	const form = formOf(request.headers.accept);
 	if (form.type === 'table')
 		return sendTable(backend, exchange, {kind: metricsKind, objects: [found], metadata: {}, version: form.version});

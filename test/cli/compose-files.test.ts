@@ -65,7 +65,7 @@ test('what is wrong is told where it is, also behind anchors and merge keys; wha
 			'x-common: &common\n  image: web\n  devices: [/dev/null]\nservices:\n  web:\n    <<: *common\n    ports:\n      - "80:80"\n      - "x"\n  db:\n    image: $NAME\n    env_file: [none.env]\n',
 	});
 	t.deepEqual(faults, [
-		'compose.yaml:9:9: services.web.ports[1]: must be PORT, HOST:PORT or IP:HOST:PORT, with /udp behind it if one likes, got "x"',
+		'compose.yaml:9:9: services.web.ports[1]: must be PORT, HOST:PORT or IP:HOST:PORT, a PORT from 1 to 65535 or a range of at most 1000 such as 3000-3005, with /udp behind it if one likes, got "x"',
 		'compose.yaml:3:3: services.web.devices: cannot be said of a pod: devices cannot be given: privileged gives all',
 		'compose.yaml:12:16: services.db.env_file[0]: "none.env" cannot be read: there is no such file',
 	]);

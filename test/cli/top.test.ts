@@ -56,6 +56,7 @@ test('pods are shown by name, by namespace, by container, and sorted', async t =
 	t.regex((await troupe(['top', 'po', '--sort', 'cpu'])).out, lines(['NAME', ...usageHeads], web, db));
 	t.regex((await troupe(['top', 'pods', '--sort=memory', '-l', 'app in (web,db)'])).out, lines(['NAME', ...usageHeads], db, web));
 	t.regex((await troupe(['top', 'pod', 'web'])).out, lines(['NAME', ...usageHeads], web));
+	t.regex((await troupe(['top', 'pod/web'])).out, lines(['NAME', ...usageHeads], web));
 	t.regex(
 		(await troupe(['top', 'pods', 'web', '--containers'])).out,
 		lines(['POD', 'NAME', ...usageHeads], ['web', 'main', '250m', '64Mi'], ['web', 'side', '50m', '8Mi']),
@@ -81,7 +82,7 @@ test('nodes are shown with their shares, and one that does not answer is named',
 	t.is(err, 'warning: node "node-b" does not answer: what it and its pods use is not known\n');
 	const silent = await troupe(['top', 'node', 'node-b']);
 	t.is(silent.code, 3);
-	t.regex(silent.err, /nodes\.metrics\.k8s\.io "node-b" not found/);
+	t.regex(silent.err, /nodes\.metrics\.k8s\.io "node-b" not found: node "node-b" does not answer/);
 });
 
 test('what top is not for is said', async t => {

@@ -145,7 +145,8 @@ test('a node that does not answer is left out and named; one that is not heard o
 		['node-b', 'node-c'].map(node => `299 - "node \\"${node}\\" does not answer: what it and its pods use is not known"`).join(', '),
 	);
 	t.false(cluster.asked.some(({to}) => to.startsWith('troupe://node-c/')));
-	await json(404, 'GET', `${root}/namespaces/default/pods/db`);
+	const {message} = await json<StatusBody>(404, 'GET', `${root}/namespaces/default/pods/db`);
+	t.is(message, 'pods.metrics.k8s.io "db" not found: node "node-b" does not answer: what it and its pods use is not known');
 });
 
 test('a pod of which not all is measured is left out, and so is one that does not run', async t => {
@@ -161,7 +162,8 @@ test('a pod of which not all is measured is left out, and so is one that does no
 	);
 	t.deepEqual(named(await json<List>(200, 'GET', `${root}/pods`)), []);
 	await json(404, 'GET', `${root}/namespaces/default/pods/web`);
-	await json(404, 'GET', `${root}/namespaces/default/pods/waits`);
+	const {message} = await json<StatusBody>(404, 'GET', `${root}/namespaces/default/pods/waits`);
+	t.is(message, 'pods.metrics.k8s.io "waits" not found: nothing is measured of this pod');
 	await json(404, 'GET', `${root}/namespaces/default/pods/none`);
 	await json(404, 'GET', `${root}/namespaces/default/pods/..%2Fx`);
 });
