@@ -56,8 +56,7 @@ function annotated(workload: JsonObject, hash: string): JsonObject {
 }
 
 /** Builds what nodes do not have yet, one service after the other; the exit code. */
-export async function buildImages(client: Client, {terminal, flags}: Invocation, {documents}: Manifests): Promise<number> {
-	if (flags.on('no-build')) return 0;
+export async function buildImages(client: Client, {terminal}: Invocation, {documents}: Manifests): Promise<number> {
 	const builds = documents.flatMap(({build}) => (build?.hash === undefined ? [] : [{...build, hash: build.hash}]));
 	if (builds.length === 0) return 0;
 	const nodes = await imageNodes(client, []).catch((error: unknown) => {

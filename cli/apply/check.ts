@@ -54,7 +54,7 @@ function settled<Work>(
 	for (const {place, message} of manifests.notes ?? []) terminal.note(`note: ${placeText(place)}: ${message}`);
 	for (const {build} of manifests.documents)
 		if (build !== undefined && build.hash === undefined)
-			terminal.note(`note: ${placeText(build.place)}: ${build.path}: troupe apply builds it, as ${build.build.tag}`);
+			terminal.note(`note: ${placeText(build.place)}: ${build.path}: is not built by this: troupe apply builds it, as ${build.build.tag}`);
 	for (const {document, notes} of prepared) for (const note of notes) terminal.note(`note: ${placeText(document.locate(''))}: ${note}`);
 	return {work};
 }

@@ -19,7 +19,8 @@ export const run = (invocation: Invocation): Promise<number> =>
 	carryOut(invocation, {
 		command: 'apply',
 		planner: applying,
-		read: async invocation => withContexts(await filesOf(invocation)),
+		// What is not built must not be told of pods: what builds it later would change nothing of them.
+		read: async ({flags}) => (flags.on('no-build') ? filesOf(invocation) : withContexts(await filesOf(invocation))),
 		before: buildImages,
 		mayGenerate: false,
 		unasked: 'checked',

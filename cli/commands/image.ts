@@ -70,6 +70,8 @@ async function load(client: Client, {flags, terminal}: Invocation, words: readon
 		});
 		return `loaded ${loaded.join(', ')}`;
 	});
+	// Whoever writes it may write no more, and not end it: the command would wait.
+	if (file === '-') terminal.input.destroy();
 	return tellResults(terminal, results);
 }
 

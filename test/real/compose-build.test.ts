@@ -17,7 +17,7 @@ function write(files: Readonly<Record<string, string>>): void {
 	for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
 }
 
-const apply = () => asked(['apply', '-f', path.join(folder, 'compose.yaml')]);
+const apply = (...flags: readonly string[]) => asked(['apply', '-f', path.join(folder, 'compose.yaml'), ...flags]);
 const imageId = async (): Promise<string> => dockerd().docker('images', '-q', '--no-trunc', 'shop_web');
 
 test.serial('a cluster starts', async t => {
@@ -61,6 +61,14 @@ test.serial('a folder becomes the image of the pods; another content of it rolls
 	await ask('rollout', 'status', 'deployment/web', '--timeout', '30s');
 	await says(/^second\nbuilt\nDockerfile\npage\n$/, 'logs', 'deployment/web');
 	t.not(await imageId(), firstId);
+
+	write({'web/page': 'third\n'});
+	t.is((await apply('--no-build')).code, 0);
+	const later = await apply();
+	t.regex(later.err, /^note: shop_web was built on \S+$/m);
+	t.regex(later.out, /^deployment\.apps\/web configured$/m, 'what was not built then reaches the pods now');
+	await ask('rollout', 'status', 'deployment/web', '--timeout', '30s');
+	await says(/^third\nbuilt\nDockerfile\npage\n$/, 'logs', 'deployment/web');
 });
 
 test.serial('a build that fails is told with the service, the node and what the Engine said last; nothing is applied', async t => {

@@ -214,9 +214,10 @@ test.serial('a client that is killed in the middle leaves nothing, and room for 
 test.serial('an Engine that ends in the middle, and one that hangs: the load ends with words', async t => {
 	const {one} = started();
 	const archive = await saved('middle', 60_000_000);
-	/** Sends half of it, and then nothing until the command ends. */
-	const half = (): Promise<Ran> => troupe(['image', 'load', '-', '--node', 'one'], {shell: stopping(archive, 30_000_000)});
-	const cut = half();
+	/** Sends so much of it, and then nothing until the command ends. */
+	const part = (bytes: number): Promise<Ran> => troupe(['image', 'load', '-', '--node', 'one'], {shell: stopping(archive, bytes)});
+	// All of it is taken, and the command waits for more.
+	const cut = part(1_000_000);
 	await eventually('the Engine has begun', () => halves(one).length > 0);
 	await one.kill();
 	const {code, err} = await cut;
@@ -224,7 +225,7 @@ test.serial('an Engine that ends in the middle, and one that hangs: the load end
 	t.regex(err, /^error: one: .*Docker's Engine closed the connection/);
 	await one.start();
 	await eventually('the node has its Engine again', async () => (await troupe(['image', 'ls', '--node', 'one'])).code === 0);
-	const hung = half();
+	const hung = part(30_000_000);
 	await eventually('the Engine has begun', () => halves(one).length > 0);
 	await one.pause();
 	const late = await hung;
