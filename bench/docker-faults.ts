@@ -188,7 +188,9 @@ async function openRig(scope: Scope, liveRestore: boolean, nodeFlags: readonly s
 	const engine = engineApi(dockerd.socketPath);
 	scope.defer(() => engine.close());
 	const journals = openJournals(temporaryFolder(scope, 'journals'));
-	const parted = await startParted(scope, {node: 'bench', agentFlags: ['--runtime=auto', `--docker=${dockerd.url}`], nodeFlags});
+	// What is counted at the end is what pods leave behind.
+	const agentFlags = ['--runtime=auto', `--docker=${dockerd.url}`, '--warm-sandboxes=0'];
+	const parted = await startParted(scope, {node: 'bench', agentFlags, nodeFlags});
 	const marks = createMarks();
 	const victim: Rig['victim'] = {name: undefined};
 	const nameOf = (pod: string): string | undefined => roleOf(pod, victim.name);

@@ -22,8 +22,11 @@ import {
 	type EngineApi,
 	type EngineEvent,
 } from './rigs/servers/engine-api.js';
+import {until} from './rigs/servers/server.js';
 
 const defaultRounds = 15;
+/** As a node has them where nothing is said. */
+const warmSandboxes = 4;
 const crashRounds = 10;
 const manyPods = 50;
 const width = 8;
@@ -39,20 +42,21 @@ export const dockerBenchmark: Benchmark = {
 		const daemon = await startDockerd({teardown: scope.defer});
 		const engine = engineApi(daemon.socketPath);
 		scope.defer(() => engine.close());
-		const pods = await podsOn(scope, daemon.url);
+		const fresh = await podsOn(scope, daemon.url, 0);
+		const warm = await podsOn(scope, daemon.url, warmSandboxes);
 		return [
-			...(await oneByOne(engine, pods, rounds)),
-			...(await many(engine, pods)),
-			...(await crashes(engine, pods)),
-			...(await memory(pods)),
+			...(await oneByOne(engine, {fresh, warm}, rounds)),
+			...(await many(engine, warm)),
+			...(await crashes(engine, warm)),
+			...(await memory(warm)),
 		];
 	},
 };
 
 type Pods = {readonly cluster: BenchCluster; readonly watch: PodWatch};
 
-async function podsOn(scope: Scope, url: string): Promise<Pods> {
-	const flags = ['--runtime=docker', `--docker=${url}`];
+async function podsOn(scope: Scope, url: string, sandboxes: number): Promise<Pods> {
+	const flags = ['--runtime=docker', `--docker=${url}`, `--warm-sandboxes=${sandboxes}`];
 	const cluster = await startCluster(scope, temporaryHome(scope), {flags});
 	const watch = await watchPods(cluster.client, '');
 	scope.defer(() => watch.close());
@@ -69,21 +73,38 @@ const runs = (pod: SeenPod | undefined): boolean => pod?.status?.phase === 'Runn
 
 // ---- one pod at a time -----------------------------------------------------------------------------------------------------
 
-async function oneByOne(engine: EngineApi, pods: Pods, rounds: number): Promise<readonly Row[]> {
+async function oneByOne(
+	engine: EngineApi,
+	{fresh, warm}: {readonly fresh: Pods; readonly warm: Pods},
+	rounds: number,
+): Promise<readonly Row[]> {
 	const raw: number[] = [];
 	const ours: number[] = [];
+	const warmed: number[] = [];
 	for (let round = 0; round < rounds; round++) {
+		await until('the warm sandboxes to be there', async () => (await runningWarm(engine)) === warmSandboxes);
+		await pause(betweenMs);
 		const startedAt = performance.now();
 		const ids = await startRawPod(engine);
 		raw.push(performance.now() - startedAt);
 		await removeRaw(engine, ids);
-		ours.push(await onePod(pods, `one-${round}`));
+		ours.push(await onePod(fresh, `fresh-${round}`));
+		warmed.push(await onePod(warm, `warm-${round}`));
 	}
 	return [
 		{what: 'raw: pause and one joined container', values: raw, unit: 'ms'},
-		{what: 'pod of one container', values: ours, unit: 'ms'},
+		{what: 'pod of one container, no warm sandboxes', values: ours, unit: 'ms'},
+		{what: 'pod of one container, in a warm sandbox', values: warmed, unit: 'ms'},
 		{what: 'pod / raw', values: ratios(ours, raw), unit: 'x', goal: {atMost: 1.1}},
+		{what: 'pod in a warm sandbox / raw', values: ratios(warmed, raw), unit: 'x', goal: {atMost: 0.4}},
 	];
+}
+
+/** As long as no pod has one. */
+async function runningWarm(engine: EngineApi): Promise<number> {
+	const filters = encodeURIComponent(JSON.stringify({label: ['troupe.dev/sandbox=warm'], status: ['running']}));
+	const found = await engine.call('GET', `/containers/json?filters=${filters}`);
+	return Array.isArray(found) ? found.length : 0;
 }
 
 /** Until a watch says that it runs; it is gone afterwards. */
