@@ -81,7 +81,7 @@ let client: Client;
 test.serial('both have the images, and one has a cluster', async t => {
 	await Promise.all([
 		...[theirs(), ours()].map(daemon => makeStandIns(daemon, images, {'bin/look': lookScript})),
-		home.up('--docker', ours().url, '--allow-privileged'),
+		home.up('--docker', ours().url, '--allow-privileged', '--warm-sandboxes', '0'),
 	]);
 	client = await home.client();
 	t.regex(await home.fine('label', 'node', 'vm', 'disk=ssd'), /labeled/);
