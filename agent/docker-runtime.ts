@@ -327,8 +327,11 @@ function handlersOf(parts: Parts): Handlers {
 		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),
 		'image.list': (command, done) => withEngine(parts, done, answer => images.handlers['image.list'](command, answer)),
 		'image.open': (command, done) => withEngine(parts, done, answer => images.handlers['image.open'](command, answer)),
+		// A person waits for it.
 		'exec.open': (command, done) =>
-			withPod(parts, command.request.id.uid, done, () => withEngine(parts, done, answer => exec.handlers['exec.open'](command, answer))),
+			withPod(parts, command.request.id.uid, done, () =>
+				withEngine(parts, done, answer => exec.handlers['exec.open'](command, answer), limits.execOpenWaitMs),
+			),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
 			withPod(parts, uid, done, () => {
@@ -344,8 +347,13 @@ const failing =
 		done(systemFailure(error));
 
 /** Runs once the Engine answers; after a while without it says why it does not. */
-function withEngine<Value>({connection}: Parts, done: Done<Value>, run: (answer: Done<Value>) => void): void {
-	connection.whenUp(limits.engineWaitMs).then(() => answering(done, run), failing(done));
+function withEngine<Value>(
+	{connection}: Parts,
+	done: Done<Value>,
+	run: (answer: Done<Value>) => void,
+	waitMs: number = limits.engineWaitMs,
+): void {
+	connection.whenUp(waitMs).then(() => answering(done, run), failing(done));
 }
 
 /** Runs once it is known what runs: then that is known by what the Engine tells, also while it does not answer. */

@@ -731,6 +731,8 @@ export const limits = {
 	execSessions: 64,
 	/** A session that its client does not read for so long is ended. */
 	execIdleMs: 60_000,
+	/** So long an exec waits for an Engine that is not there, and for its node by so much more than `askDeadlineMs`: that can say then what is wrong. */
+	execOpenWaitMs: 5_000,
 	/** Output of one session that waits to be read; beyond it the program waits. */
 	execBufferBytes: 262_144,
 	/** Input of one session that waits at the node for its program to take it. */

@@ -32,7 +32,7 @@ export async function exec(backend: Backend, exchange: Exchange, target: Target)
 	const ask = asker(backend, exchange, target, place);
 	const [rows, columns] = [countOf(query, 'rows') ?? 24, countOf(query, 'columns') ?? 80];
 	const request = {id: place.id, argv, tty: wanted.tty, stdin: wanted.stdin, rows, columns};
-	const {session} = valueOf(await ask<{readonly session: string}>({type: 'execOpen', request}));
+	const {session} = valueOf(await ask<{readonly session: string}>({type: 'execOpen', request}, limits.execOpenWaitMs));
 	takeOver(backend, exchange, remoteOf(ask, session), wanted);
 }
 
