@@ -10,7 +10,7 @@ import {promisify} from 'node:util';
 import {importBusybox} from './busybox-image.js';
 import {unmountBelow} from './mounts.js';
 import {childrenOf, isThere, programsOf, tryKill} from './programs-of.js';
-import {pauseProcess, until} from './server.js';
+import {pausing, until} from './server.js';
 import type {Owner} from '../owner.js';
 
 const run = promisify(execFile);
@@ -108,15 +108,7 @@ export async function startDockerd(t: Owner, {liveRestore = false, bip = '10.244
 		start,
 		stop: () => end('SIGTERM'),
 		kill: () => end('SIGKILL'),
-		async pause() {
-			const running = pid();
-			if (running === undefined) throw new Error('dockerd does not run');
-			await pauseProcess(running);
-		},
-		wake() {
-			const running = pid();
-			if (running !== undefined) process.kill(running, 'SIGCONT');
-		},
+		...pausing('dockerd', pid),
 		docker,
 		inNamespace: async (...words) => (await run('nsenter', [`--net=/var/run/netns/${namespace}`, ...words])).stdout,
 	};

@@ -15,7 +15,7 @@ import {importBusybox} from './busybox-image.js';
 import type {Dockerd} from './dockerd.js';
 import {unmountBelow} from './mounts.js';
 import {childrenOf, isThere, programsOf, tryKill} from './programs-of.js';
-import {pauseProcess, until} from './server.js';
+import {pausing, until} from './server.js';
 
 const run = promisify(execFile);
 
@@ -96,15 +96,7 @@ export async function startPodman(t: Owner): Promise<Dockerd> {
 		start,
 		stop: () => end('SIGTERM'),
 		kill: () => end('SIGKILL'),
-		async pause() {
-			const running = pid();
-			if (running === undefined) throw new Error('podman does not run');
-			await pauseProcess(running);
-		},
-		wake() {
-			const running = pid();
-			if (running !== undefined) process.kill(running, 'SIGCONT');
-		},
+		...pausing('podman', pid),
 		docker,
 		inNamespace: async (...words) => (await run('nsenter', [nsenter, ...words])).stdout,
 	};

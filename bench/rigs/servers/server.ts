@@ -73,6 +73,19 @@ export function serverOf(t: Owner, command: string, args: readonly string[], isU
 	};
 }
 
+/** Pauses and wakes whatever has that pid just now. */
+export const pausing = (what: string, pid: () => number | undefined): Pick<Server, 'pause' | 'wake'> => ({
+	async pause() {
+		const running = pid();
+		if (running === undefined) throw new Error(`${what} does not run`);
+		await pauseProcess(running);
+	},
+	wake() {
+		const running = pid();
+		if (running !== undefined) process.kill(running, 'SIGCONT');
+	},
+});
+
 /** Stops a process with all its threads. */
 export async function pauseProcess(pid: number): Promise<void> {
 	process.kill(pid, 'SIGSTOP');
