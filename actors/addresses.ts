@@ -34,6 +34,9 @@ export const configPath = 'named';
 /** Of a node's tree: what counts its volumes. */
 export const volumeUsagePath = 'volume-usage';
 
+/** Of a node's tree: what tells that which serves traffic of changes. */
+export const networkPath = 'network';
+
 /** Of a node's tree: what measures the node and its containers. */
 export const usagePath = 'usage';
 
@@ -48,6 +51,10 @@ export const namespaceKey = (name: string): ObjectKey => objectKey('namespaces',
 export const podKey = ({namespace, name}: {readonly namespace?: string; readonly name: string}): ObjectKey =>
 	objectKey('pods', namespace, name);
 export const clusterConfigKey: ObjectKey = objectKey('clusterconfigs', undefined, clusterConfigName);
+
+/** Gives nodes the subnets of their pods. */
+export const subnetsPath = 'subnets';
+export const subnetsAddress: Address = address(controlSystem, subnetsPath);
 
 /** Hears the signs of all nodes and judges which of them are dead. */
 export const detectorPath = 'detector';

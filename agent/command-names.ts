@@ -35,6 +35,8 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'exec.open':
 		case 'logs.read':
 			return [command.request.id.uid, command.request.id.container];
+		case 'forward.open':
+			return [command.request.uid];
 		case 'container.inspect':
 		case 'container.stop':
 		case 'image.ensure':

@@ -59,13 +59,14 @@ import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes
 import {createWarmPool} from './docker/sandboxes/warm-pool.js';
 import {makeWarm, takesNames} from './docker/sandboxes/warm-sandbox.js';
 import {createSessions, sessionHandlers} from './exec-sessions.js';
+import {createConnections} from './forward/connections.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {createLogReader, type LoggedContainers} from './logs/log-reader.js';
 import {systemFailure} from './os/explained.js';
 import {foldersIn} from './os/folders.js';
 import {readBootId} from './os/identity.js';
 import {createLanes, createTurns} from './os/turns.js';
-import {noLease, noSandbox} from './refusals.js';
+import {lostSandbox, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {takeSample} from './usage/sample.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
@@ -126,6 +127,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 			reader.close();
 			containers.close();
 			usage.close();
+			parts.connections.end();
 			await Promise.all([exec.end(), logs.close(), parts.warm.close()]);
 			await connection.close();
 			await isSaved;
@@ -253,6 +255,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		said,
 		measured: openContainerUsage(),
 		sessions,
+		connections: createConnections(sessions, clock),
 		images: createImages({
 			...{engine, clock, secrets, directory, onWarning, sessions},
 			onEvent: tell,
@@ -332,6 +335,12 @@ function handlersOf(parts: Parts): Handlers {
 			withPod(parts, command.request.id.uid, done, () =>
 				withEngine(parts, done, answer => exec.handlers['exec.open'](command, answer), limits.execOpenWaitMs),
 			),
+		'forward.open': ({request}, done) =>
+			withPod(parts, request.uid, done, () => {
+				const podIP = sandboxes.infraOf(request.uid)?.podIP;
+				if (podIP === undefined) done(lostSandbox(request.uid));
+				else parts.connections.open(request.port, () => Promise.resolve([podIP]), done);
+			}),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
 			withPod(parts, uid, done, () => {

@@ -1,4 +1,5 @@
-// Sessions of exec, whichever runtime it is: what one program wrote and its client has not read yet, who waits for it, and until when it is kept.
+// Sessions of exec and of port-forward, whichever runtime it is: what one program, or one connection, wrote and its client has not read yet, who
+// waits for it, and until when it is kept.
 //
 // What it keeps true: output comes byte for byte, each stream in order, and its end after all of it; of what is not read only so much is
 // kept, then the program waits; a session that no client reads for `execIdleMs` is ended.
@@ -26,6 +27,8 @@ type Input = {readonly destroyed: boolean; readonly write: (data: Buffer, done: 
 
 export type NewSession = {
 	readonly id: string;
+	/** Counted for itself, so that many of them leave room for programs. */
+	readonly isConnection?: true;
 	readonly program: ExecProgram;
 	/** Undefined: its program takes no input. */
 	readonly stdin: Input | undefined;
@@ -39,6 +42,8 @@ type WaitingReader = {readonly maxBytes: number; readonly done: Done<ExecOutput>
 type Session = NewSession & {
 	readonly chunks: {readonly stream: Stream; data: Buffer}[];
 	size: number;
+	/** 'told': its client knows that no more comes. */
+	isOutputOver: boolean | 'told';
 	end: {readonly exitCode: number} | undefined;
 	reader: WaitingReader | undefined;
 	pendingBytes: number;
@@ -46,10 +51,19 @@ type Session = NewSession & {
 	cancelIdle: Cancel;
 };
 
+export type Feed = {
+	readonly output: (stream: Stream, data: Buffer) => void;
+	/** No more output comes, and there is no end yet. */
+	readonly outputOver: () => void;
+	readonly end: (exitCode: number) => void;
+};
+
 export type Sessions = {
+	/** Of programs. */
 	readonly count: () => number;
-	/** Output goes to the two functions that come back. */
-	readonly add: (added: NewSession) => {readonly output: (stream: Stream, data: Buffer) => void; readonly end: (exitCode: number) => void};
+	readonly connections: () => number;
+	/** What is told of it goes to the functions that come back. */
+	readonly add: (added: NewSession) => Feed;
 	readonly read: (id: string, maxBytes: number, waitMs: number, done: Done<ExecOutput>) => void;
 	readonly write: (id: string, data: Buffer, isLast: boolean, done: Done<null>) => void;
 	readonly resize: (id: string, rows: number, columns: number, done: Done<null>) => void;
@@ -65,7 +79,8 @@ type State = {
 export function createSessions(clock: Clock): Sessions {
 	const state: State = {clock, all: new Map()};
 	return {
-		count: () => state.all.size,
+		count: () => state.all.size - connectionsIn(state),
+		connections: () => connectionsIn(state),
 		add: added => add(state, added),
 		read: (id, maxBytes, waitMs, done) => read(state, id, maxBytes, waitMs, done),
 		write: (id, data, isLast, done) => write(state, id, data, isLast, done),
@@ -96,11 +111,14 @@ export const sessionHandlers = (sessions: Sessions): Pick<Handlers, 'exec.write'
 	},
 });
 
-function add(state: State, added: NewSession): ReturnType<Sessions['add']> {
+const connectionsIn = ({all}: State): number => [...all.values()].filter(each => each.isConnection).length;
+
+function add(state: State, added: NewSession): Feed {
 	const session: Session = {
 		...added,
 		chunks: [],
 		size: 0,
+		isOutputOver: false,
 		end: undefined,
 		reader: undefined,
 		pendingBytes: 0,
@@ -117,6 +135,10 @@ function add(state: State, added: NewSession): ReturnType<Sessions['add']> {
 			else session.chunks.push({stream, data});
 			session.size += data.length;
 			if (session.size >= limits.execBufferBytes) session.program.pause(true);
+			answer(state, session);
+		},
+		outputOver() {
+			session.isOutputOver = true;
 			answer(state, session);
 		},
 		end(exitCode) {
@@ -148,15 +170,17 @@ function forget({all}: State, session: Session): void {
 /** Answers the client that waits, when there is something. */
 function answer(state: State, session: Session, isLate = false): void {
 	const {reader} = session;
-	if (reader === undefined || (session.size === 0 && session.end === undefined && !isLate)) return;
+	if (reader === undefined || (session.size === 0 && session.end === undefined && session.isOutputOver !== true && !isLate)) return;
 	session.reader = undefined;
 	reader.cancel();
 	const parts = take(session, reader.maxBytes);
 	const end = session.size === 0 ? session.end : undefined;
+	const isLast = session.size === 0 && session.isOutputOver === true;
+	if (isLast) session.isOutputOver = 'told';
 	if (end === undefined) idle(state, session);
 	else forget(state, session);
 	if (session.size < limits.execBufferBytes) session.program.pause(false);
-	reader.done(succeeded({parts, end}));
+	reader.done(succeeded({parts, end, ...(isLast ? {isLast} : {})}));
 }
 
 function read(state: State, id: string, maxBytes: number, waitMs: number, done: Done<ExecOutput>): void {

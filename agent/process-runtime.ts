@@ -53,6 +53,11 @@ import {createVolumes} from './volumes/volumes.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {noImages, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
+import {createSessions} from './exec-sessions.js';
+import {createConnections} from './forward/connections.js';
+import {createLookups} from './forward/lookups.js';
+import {listeningAt} from './os/listening.js';
+import {processesOfPod} from './process/containers/pod-processes.js';
 
 export type ProcessRuntimeOptions = {
 	/** Where everything is kept. One agent at a time. */
@@ -113,6 +118,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		onEvent: () => undefined,
 		close() {
 			leases.close();
+			parts.connections.end();
 			exec.end();
 			input.close();
 			logs.close();
@@ -150,6 +156,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
 	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
 	const usage = openFolderUsage(clock);
+	const sessions = createSessions(clock);
 	const volumes = createVolumes({
 		folderOf,
 		find,
@@ -189,7 +196,9 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		removals: createRemovals(sandboxes, containers, [homes, volumes], leases),
 		input: createInput(),
 		logs: createLogReader(containers, clock),
-		exec: createExec({containers, groups, stock, host, clock}),
+		exec: createExec({containers, groups, stock, host, clock}, sessions),
+		connections: createConnections(sessions, clock),
+		lookups: createLookups(clock),
 	};
 }
 
@@ -231,6 +240,7 @@ function handlersOf(parts: Parts): Handlers {
 		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec.handlers['exec.open'](command, done)),
+		'forward.open': ({request}, done) => withPod(parts, request.uid, done, pod => forward(parts, pod, request.port, done)),
 		'stdin.write': ({id, data, isLast}, done) =>
 			withPod(parts, id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
@@ -249,6 +259,16 @@ function handlersOf(parts: Parts): Handlers {
 		},
 		'logs.read': ({request}, done) => withPod(parts, request.id.uid, done, pod => logs.read(request, pod, done)),
 	};
+}
+
+/**
+ * The pods of a node share its network: an address of the pod, or of its loopback, is used only where a program of the pod would answer there. Its own
+ * address first.
+ */
+function forward(parts: Parts, {uid, podIP}: SandboxRecord, port: number, done: Done<{readonly session: string}>): void {
+	const addresses = [podIP, '127.0.0.1', '::1'];
+	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
+	parts.connections.open(port, () => parts.lookups(`${uid}:${port}`, look), done);
 }
 
 /** Runs with the pod of a command; otherwise answers why there is none to be used. */

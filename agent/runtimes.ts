@@ -138,12 +138,8 @@ function handlersOf(state: State): Handlers {
 		'container.stop': toPod<'container.stop'>(({id}) => id.uid),
 		'container.act': toPod<'container.act'>(({id}) => id.uid),
 		'logs.read': toPod<'logs.read'>(({request}) => request.id.uid),
-		'exec.open': (command, done) =>
-			withPlace(state, command.request.id.uid, place => {
-				if (!place.ok) return done(place);
-				const part = place.value ?? state.parts[0];
-				part.runtime.run<'exec.open'>(command, outcome => done(sessionOf(part, outcome)));
-			}),
+		'exec.open': (command, done) => openIn(state, command.request.id.uid, command, done),
+		'forward.open': (command, done) => openIn(state, command.request.uid, command, done),
 		'exec.write': (command, done) =>
 			withSession(state, command.session, done, (runtime, session) => runtime.run<'exec.write'>({...command, session}, done)),
 		'exec.read': (command, done) =>
@@ -155,6 +151,15 @@ function handlersOf(state: State): Handlers {
 		'stdin.write': toPod<'stdin.write'>(({id}) => id.uid),
 		'lease.extend': toPod<'lease.extend'>(({uid}) => uid),
 	};
+}
+
+/** Opens a session at the runtime that has the pod. */
+function openIn(state: State, uid: string, command: CommandOf<'exec.open' | 'forward.open'>, done: Done<{readonly session: string}>): void {
+	withPlace(state, uid, place => {
+		if (!place.ok) return done(place);
+		const part = place.value ?? state.parts[0];
+		part.runtime.run<'exec.open' | 'forward.open'>(command, outcome => done(sessionOf(part, outcome)));
+	});
 }
 
 /** Sessions are counted by each runtime for itself. */

@@ -37,7 +37,7 @@ import {
 	wrongLogRequest,
 } from './refusals.js';
 import {openSpec} from './secret-env.js';
-import {openSession} from './simulated/exec.js';
+import {openConnection, openSession} from './simulated/exec.js';
 import {createSimulatedHost, handleOf, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
 import {ensureImage, listImages} from './simulated/images.js';
 import {actByWords, answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
@@ -205,6 +205,17 @@ function handlersOf(state: State): Handlers {
 			if (running(host, request.id) === undefined) return done(notRunning(request.id));
 			const session = `exec-${++opened}`;
 			openSession(sessions, session, request);
+			done(succeeded({session}));
+		},
+		'forward.open'({request}, done) {
+			const {uid} = request;
+			const pod = host.pods.get(uid);
+			if (pod === undefined) return done(noSandbox(uid));
+			const runs = pod.containers.some(container => running(host, {uid, container}) !== undefined);
+			if (!runs)
+				return done(failed('ERR_NOT_REACHABLE', {message: `port ${request.port} of the pod cannot be reached: connection refused`}));
+			const session = `forward-${++opened}`;
+			openConnection(sessions, session);
 			done(succeeded({session}));
 		},
 		...sessionHandlers(sessions),

@@ -11,6 +11,7 @@ import {dns} from './kinds/dns.js';
 import {endpointSlice} from './kinds/endpointslice.js';
 import {functionKind} from './kinds/function.js';
 import {horizontalPodAutoscaler} from './kinds/horizontalpodautoscaler.js';
+import {ingress} from './kinds/ingress.js';
 import {job} from './kinds/job.js';
 import {limitRange} from './kinds/limitrange.js';
 import {namespace} from './kinds/namespace.js';
@@ -40,6 +41,7 @@ export const kinds: readonly KindDefinition[] = [
 	controllerRevision,
 	service,
 	endpointSlice,
+	ingress,
 	horizontalPodAutoscaler,
 	job,
 	cronJob,

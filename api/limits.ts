@@ -52,6 +52,50 @@ export const limits = {
 	/** A Job waits so long after a pod that failed, doubling with each in a row, as in Kubernetes. */
 	jobBackoffFirstMs: 10_000,
 	jobBackoffMaxMs: 360_000,
+	/** Paths of one Dns, or of all rules of one Ingress; services behind one of them; those of one Dns with a rule by a regular expression. */
+	routePaths: 256,
+	routeBackends: 16,
+	routePatterns: 32,
+	/** Of a regular expression: its text, its repetitions added up, and the steps of its program, through which each character may have to go. */
+	routePatternCharacters: 256,
+	routePatternRepeats: 100,
+	routePatternSteps: 256,
+	/** A longer path, header or cookie matches no regular expression. */
+	routeMatchedCharacters: 2_048,
+	/** A weight of a service behind a path, as in the Gateway API. */
+	routeWeight: 1_000_000,
+	/** Paths of other objects that a Dns or an Ingress says it does not get. */
+	routesTakenShown: 5,
+	/** Connections of clients to a node's router; of what it reads of a request's header, and how long it waits for that. */
+	routerConnections: 4_000,
+	routerHeaderBytes: 32_768,
+	routerHeaders: 200,
+	routerHeaderMs: 10_000,
+	/** Requests that one connection may send before the first is answered. */
+	routerPipelined: 64,
+	/** A client that neither sends what is waited for nor reads what is sent is cut off. */
+	routerClientMs: 60_000,
+	/** A service that has answered and is silent, and a WebSocket on which nobody speaks. */
+	routerSilenceMs: 3_600_000,
+	/** Until an endpoint has taken a connection, and until it begins to answer. */
+	routerConnectMs: 2_000,
+	routerAnswerMs: 60_000,
+	/** Endpoints that one request is sent to, while nothing was lost of it. */
+	routerTries: 4,
+	/** Connections to endpoints that wait for the next request: of one endpoint, of all, and how long; clients' connections wait as long. */
+	routerRestingPerEndpoint: 64,
+	routerResting: 512,
+	routerRestMs: 60_000,
+	/** What a client still sends after the answer has ended is read for so long. */
+	routerLingerMs: 2_000,
+	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */
+	routerLogBytes: 16_777_216,
+	routerLogMs: 500,
+	routerLogChunkBytes: 65_536,
+	routerLogWaitingBytes: 1_048_576,
+	routerLogFieldCharacters: 2_048,
+	/** A port of the router that is taken is tried again so often. */
+	routerPortMs: 5_000,
 	/** One MQTT packet, counted before the parser sees it. */
 	packetBytes: 1_572_864,
 	/** One HTTP request body. */
@@ -67,6 +111,8 @@ export const limits = {
 	/** A batch whose outcome is unknown is asked for so often, with so much between; then the term ends. */
 	storeAskAttempts: 5,
 	storeAskMs: 200,
+	/** Subnets of which a node says that its host uses them for something else. */
+	occupiedSubnets: 64,
 	/** How long one call to a store on another host (etcd) may take; then its outcome is unknown. */
 	storeCallMs: 2_000,
 	/** A silent connection to it is tried after so long; etcd itself allows no less than 5 s. */
@@ -236,6 +282,11 @@ export const limits = {
 	helloFirstMs: 1_000,
 	helloMaxMs: 10_000,
 	podGoneAgainMs: 5_000,
+	/** What of a hello says which network objects the node has; the others are told anew. */
+	helloNetworkCharacters: 524_288,
+	/** What serves traffic did not take a change: all is told again after so long, doubling. */
+	networkAgainFirstMs: 1_000,
+	networkAgainMaxMs: 60_000,
 
 	/** The main loop of an agent shows so often that it moves; when it has not for the longer time, its beat ends. */
 	movementMs: 1_000,
@@ -276,8 +327,15 @@ export const limits = {
 	signsMs: 250,
 	/** A node without a beat for so long is suspect: it gets nothing new. */
 	suspectAfterMs: 1_500,
-	/** A node of which nothing at all was heard for so long is dead, and pods that name no toleration are replaced. */
+	/**
+	 * A node of which nothing at all was heard for so long is dead, and pods that name no toleration are replaced, unless the ClusterConfig
+	 * says otherwise: at least and at most so long.
+	 */
 	nodeGraceMs: 5_000,
+	nodeGraceLeastMs: 1_000,
+	nodeGraceMostMs: 600_000,
+	/** With a shorter grace than that beats, suspicion and what an observer may lag are shortened in proportion. */
+	shortGraceMs: 2_500,
 	/** An agent that said it restarts has so long to come back. */
 	announcedRestartMs: 60_000,
 	/** A control plane whose loop stood still for so long cannot tell who is silent. */
@@ -601,9 +659,20 @@ export const limits = {
 
 	/** Sessions of exec and attach at one gateway. */
 	remoteSessions: 256,
+	/** Connections of port-forward at one gateway, those that wait for room on their way out being held in memory. */
+	forwardConnections: 1_024,
+	/** A client that opens one half of a forwarded connection has so long for the other. */
+	forwardPairMs: 30_000,
+	/** A pod that takes nothing for so long, while others of the same tunnel wait behind it: its connection is ended. */
+	forwardStallMs: 30_000,
+	/** Of one tunnel: its streams, two a connection, what one of its control frames may hold, also decompressed, and answers that are not taken. */
+	spdyStreams: 256,
+	spdyControlBytes: 4_096,
+	spdyHeaderBytes: 16_384,
+	spdyAnswerBytes: 65_536,
 	/** Questions of sessions under way at one node, and how many of them may be when a new session begins. */
-	execAsks: 512,
-	execAsksToOpen: 256,
+	execAsks: 1_024,
+	execAsksToOpen: 768,
 	/** One message of a client, and one piece of a session's output that crosses the bus. */
 	execMessageBytes: 1_048_576,
 	execChunkBytes: 131_072,
@@ -615,6 +684,38 @@ export const limits = {
 	execAliveMs: 5_000,
 	/** A program that takes nothing of its input for so long gets no more of it. */
 	execInputStallMs: 3_600_000,
+	/** One message between an agent and its data plane, and what of it a portion of network objects is before the next one begins. */
+	feedFrameBytes: 8_388_608,
+	feedPortionBytes: 262_144,
+	/** Services, slices, names, routes and nodes that a data plane takes. */
+	networkObjects: 100_000,
+	/** Agents that are connected to one data plane. */
+	feedConnections: 4,
+	/** How long a data plane may take to answer where it is greeted, to start, and to hand over to another one. */
+	feedAnswerMs: 5_000,
+	dataPlaneStartMs: 20_000,
+	handOverMs: 30_000,
+	/** It is asked so often whether it lives; after so many questions without an answer it is replaced. */
+	feedPingMs: 1_000,
+	feedPings: 10,
+	/** One that ended is started again after so long, doubling; one that served for the longest time begins anew with that. */
+	dataPlaneBackoffFirstMs: 100,
+	dataPlaneBackoffMaxMs: 60_000,
+	dataPlaneWellMs: 60_000,
+	/** Connections of one data plane, of all its listeners and of one; its listeners. */
+	dataPlaneConnections: 20_000,
+	listenerConnections: 10_000,
+	dataPlaneListeners: 20_000,
+	/** How long a data plane that has handed over lets its connections finish. */
+	dataPlaneDrainMs: 600_000,
+	/** How long a socket that was handed over waits for the one who listens on it; datagrams that it keeps until then. */
+	inheritedSocketMs: 10_000,
+	inheritedDatagrams: 256,
+	/** How often a data plane looks whether it is still the one that its home names. */
+	dataPlaneLookMs: 10_000,
+	/** What is kept of what it has said beside its log, and how many of its problems are told. */
+	dataPlaneLogBytes: 1_048_576,
+	networkProblems: 50,
 	/** What the CLI sends in one message, and output that waits to be taken before it reads no more. */
 	execInputChunkBytes: 32_768,
 	execOutputBytes: 1_048_576,
@@ -729,6 +830,11 @@ export const limits = {
 
 	/** Sessions of exec at one node. */
 	execSessions: 64,
+	/** Connections of port-forward at one node, and how long one may take to be made: less than a client waits. */
+	forwardSessions: 256,
+	forwardConnectMs: 5_000,
+	/** Where a pod was found to listen it is taken to listen for so long. */
+	forwardLookMs: 1_000,
 	/** A session that its client does not read for so long is ended. */
 	execIdleMs: 60_000,
 	/** So long an exec waits for an Engine that is not there, and for its node by so much more than `askDeadlineMs`: that can say then what is wrong. */
@@ -916,6 +1022,30 @@ export const limits = {
 	gateLookMs: 1,
 	/** FIFOs for gates that are made at once. */
 	gateFifos: 16,
+
+	/** What waits in a node's proxy for readers that do not take it, of all connections: beyond it the one that has stood still longest is ended. */
+	proxyHeldBytes: 67_108_864,
+	/** So long an endpoint has to take a connection before the next one is tried; and all that are tried for one client. */
+	proxyConnectMs: 2_000,
+	proxyReachMs: 10_000,
+	/** A connection to an endpoint that is there no more is ended when nothing has moved for so long. */
+	proxyGoneMs: 1_000,
+	/** A silent connection to or through it is tried after so long. */
+	proxyKeepAliveMs: 60_000,
+	/** Flows of UDP through it: beyond them the one that was used least recently ends. */
+	proxyFlows: 4_096,
+	/** One ends when nothing has come for so long. */
+	proxyFlowIdleMs: 60_000,
+	/** Datagrams of one flow that wait for its socket: more are lost. */
+	proxyFlowPackets: 16,
+	/** Clients of which it is known where they stay (sessionAffinity), of all Services: beyond them the one that came least recently is forgotten. */
+	proxyAffinityClients: 65_536,
+	/** A place where it could not listen is tried again after so long, doubling. */
+	proxyListenFirstMs: 1_000,
+	proxyListenMaxMs: 30_000,
+
+	/** Endpoints of one EndpointSlice that control makes, as in Kubernetes. */
+	sliceEndpoints: 100,
 
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,

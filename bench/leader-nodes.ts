@@ -105,6 +105,7 @@ function beatHere(options: BeatThreadOptions): BeatThread {
 	const close = openBeatLine({...options, dial: beatSockets(options).dial, random: systemRandom, stillMs: () => 0});
 	return {
 		silence: () => undefined,
+		hurry: () => undefined,
 		close() {
 			close();
 			return Promise.resolve();

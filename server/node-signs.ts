@@ -23,6 +23,8 @@ export type NodeSignsOptions = {
 	/** Whether there is one at all, or a pod that is bound to neither such a node nor one of this process. */
 	readonly anyRemote: () => boolean;
 	readonly tell: (message: SignsMessage) => void;
+	/** A canary that was longer on its way is no proof of good hearing. */
+	readonly lagMs?: () => number;
 };
 
 export type NodeSigns = {
@@ -35,7 +37,7 @@ type Presences = Signs['presences'];
 
 /** Listens, and ticks when there is reason to. */
 export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
-	const {serverId, pubsub, clock, heardSince, isRemote, anyRemote, tell} = options;
+	const {serverId, pubsub, clock, heardSince, isRemote, anyRemote, tell, lagMs = () => limits.observerLagMs} = options;
 	const canaryTopic = formatTopic({type: 'canary', server: serverId});
 	let beats = new Set<string>();
 	let presences = new Map<string, Presences>();
@@ -89,9 +91,8 @@ export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
 			presences.set(node, [...(presences.get(node) ?? []), {node, ...presence}].slice(-limits.presencesPerReading));
 			wake();
 		}),
-		// One that was long on its way is no proof of good hearing.
 		pubsub.subscribe(canaryTopic, (_topic, payload) => {
-			if (clock.monotonicMs() - Number(payload) < limits.observerLagMs) canaryHeard = true;
+			if (clock.monotonicMs() - Number(payload) < lagMs()) canaryHeard = true;
 		}),
 	];
 	wake();

@@ -55,10 +55,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'screen',
 	],
 	actors: ['control', 'node', 'protocol'],
-	'actors/control': ['sync', 'scheduling', 'nodes', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
-	'actors/node': ['sync', 'pods', 'containers', 'cache', 'usage', 'runtime'],
+	'actors/control': ['sync', 'scheduling', 'network', 'nodes', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
+	'actors/node': ['sync', 'pods', 'containers', 'network', 'cache', 'usage', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
-	agent: ['docker', 'process', 'simulated', 'leases', 'volumes', 'logs', 'usage', 'os'],
+	agent: ['network', 'docker', 'process', 'simulated', 'leases', 'volumes', 'logs', 'usage', 'forward', 'os'],
+	'agent/network': ['data-plane', 'router', 'dns', 'proxy', 'nftables', 'services', 'index', 'listeners', 'feed', 'pods'],
 	'agent/docker': ['containers', 'sandboxes', 'exec', 'images', 'logs', 'gates', 'programs', 'cgroups', 'engine'],
 	'agent/process': ['exec', 'containers', 'start', 'host', 'mounts', 'sandboxes', 'cgroups', 'attempts', 'users'],
 };
@@ -82,7 +83,7 @@ const ioPackages: Record<string, string> = {
 };
 
 /** npm packages that only compute, and so may be imported where they are needed. */
-const purePackages = ['ajv', 'diff', 'leven', 'picocolors', 'reflect-metadata', 'string-width', 'typebox', 'yaml'];
+const purePackages = ['ajv', 'diff', 'leven', 'picocolors', 're2js', 'reflect-metadata', 'string-width', 'typebox', 'yaml'];
 
 /** How a file may touch the clock, chance, the environment or the terminal. */
 const impurities = {
@@ -197,6 +198,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'actors/control/start.ts',
 		'actors/control/wakes.ts',
 		'actors/inspector.ts',
+		'actors/network-references.ts',
 		'actors/node/design.ts',
 		'actors/node/root.ts',
 		'actors/node/runtime-actor.ts',
@@ -214,6 +216,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'agent/exec-sessions.ts',
 		'agent/handlers.ts',
 		'agent/join.ts',
+		'agent/node-network.ts',
 		'agent/process-runtime.ts',
 		'agent/refusals.ts',
 		'agent/runtimes.ts',

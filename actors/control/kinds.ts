@@ -14,9 +14,11 @@ import {detector} from './nodes/detector.js';
 import {cronJobController} from './workloads/cronjob.js';
 import {jobController} from './workloads/job.js';
 import {namespaceController} from './cluster/namespace.js';
+import {subnets} from './nodes/subnets.js';
 import {nodeController} from './nodes/node.js';
 import {nodeDispatcher} from './sync/node-dispatcher.js';
 import {objectBehavior} from './objects/object.js';
+import {serviceController} from './network/service.js';
 import {podController} from './pods/pod.js';
 import {priorityClassController} from './pods/pod-priority.js';
 import {deploymentController} from './workloads/deployment.js';
@@ -27,6 +29,7 @@ import {statefulSetController} from './workloads/statefulset.js';
 import {collectionName, controlRoot} from './root.js';
 import {resourceQuotaController} from './cluster/resource-quota.js';
 import {scheduler} from './scheduling/scheduler.js';
+import {dnsController, ingressController} from './network/route.js';
 import {claimController} from './storage/claim.js';
 import {volumeController} from './storage/volume.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
@@ -48,6 +51,9 @@ export const controllers: readonly Controller[] = [
 	resourceQuotaController,
 	claimController,
 	volumeController,
+	serviceController,
+	dnsController,
+	ingressController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));
@@ -73,6 +79,7 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[detector.kind, detector],
 	[syncSupervisor.kind, syncSupervisor],
 	[inspector.kind, inspector],
+	[subnets.kind, subnets],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [
 		[definition.kind, objectBehavior(controllerOfKind(definition.plural))],

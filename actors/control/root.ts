@@ -1,16 +1,16 @@
 // The top of the control tree: collections of all kinds, scheduler, detector, node sync, and what every cluster starts with.
 
 import {kinds} from '../../api/catalogue.js';
-import {clusterConfigName} from '../../api/kinds/clusterconfig.js';
+import {clusterConfigName, type ClusterConfigSpec} from '../../api/kinds/clusterconfig.js';
 import {defaultNamespace} from '../../api/kinds/namespace.js';
 import {systemPriorities} from '../../api/kinds/priorityclass.js';
 import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
-import type {RuntimeClass} from '../../api/runtime-class.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
-import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
+import {clusterConfigKey, detectorPath, namespaceKey, subnetsPath, syncPath} from '../addresses.js';
 import {spawnInspector} from '../inspector.js';
+import {subnets} from './nodes/subnets.js';
 import {detector, type DetectorInput} from './nodes/detector.js';
 import {scheduler, schedulerPath} from './scheduling/scheduler.js';
 import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.js';
@@ -18,23 +18,23 @@ import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.j
 export type ControlRootInput = SyncSupervisorInput &
 	DetectorInput & {
 		/** What the configuration of a new cluster says; one that is there stays as it is. */
-		readonly defaultClass?: RuntimeClass;
+		readonly settings?: ClusterConfigSpec;
 	};
 
 export type ControlRootMessage = {readonly type: 'furnish'} | Reply<unknown, 'outcome'>;
 
-/** The class that a new cluster begins with; null: that of the kind's defaults. */
-type ControlRootState = RuntimeClass | null;
+/** The settings that a new cluster begins with; the kind has defaults for the rest. */
+type ControlRootState = ClusterConfigSpec;
 
 export const controlRoot: Behavior<ControlRootInput, ControlRootState, ControlRootMessage> = {
 	kind: 'ControlRoot',
-	init: ({defaultClass = null, ...input}, context) => next(defaultClass, [...tree(input), ...furniture(defaultClass, context)]),
-	receive(defaultClass, message, context) {
+	init: ({settings = {}, ...input}, context) => next(settings, [...tree(input), ...furniture(settings, context)]),
+	receive(settings, message, context) {
 		switch (message.type) {
 			case 'furnish':
-				return next(defaultClass, furniture(defaultClass, context));
+				return next(settings, furniture(settings, context));
 			case 'outcome':
-				return furnished(defaultClass, message, context);
+				return furnished(settings, message, context);
 		}
 	},
 };
@@ -47,12 +47,13 @@ const tree = ({localNodes, ...input}: SyncSupervisorInput & DetectorInput): Effe
 	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: detectorPath, behavior: detector.kind, input: {localNodes} satisfies DetectorInput, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
+	{type: 'spawn', name: subnetsPath, behavior: subnets.kind, input: input.lineage, restart: 'permanent'},
 	spawnInspector,
 ];
 
 const systemPurpose = 'for pods without which the cluster does not work';
 
-const startingObjects = (defaultClass: ControlRootState): readonly (readonly [key: string, draft: Draft])[] => [
+const startingObjects = (settings: ControlRootState): readonly (readonly [key: string, draft: Draft])[] => [
 	[namespaceKey(defaultNamespace), {apiVersion: 'v1', kind: 'Namespace', metadata: {name: defaultNamespace}}],
 	[
 		clusterConfigKey,
@@ -60,7 +61,7 @@ const startingObjects = (defaultClass: ControlRootState): readonly (readonly [ke
 			apiVersion: 'troupe.dev/v1',
 			kind: 'ClusterConfig',
 			metadata: {name: clusterConfigName},
-			spec: defaultClass === null ? {} : {runtime: {default: defaultClass}},
+			spec: settings,
 		},
 	],
 	...[...systemPriorities].map(([name, value]): readonly [string, Draft] => [
@@ -69,12 +70,12 @@ const startingObjects = (defaultClass: ControlRootState): readonly (readonly [ke
 	]),
 ];
 
-const furniture = (defaultClass: ControlRootState, {known}: Context): Effect[] =>
-	startingObjects(defaultClass)
+const furniture = (settings: ControlRootState, {known}: Context): Effect[] =>
+	startingObjects(settings)
 		.filter(([key]) => known.get(key) === undefined)
 		.map(([key, object]) => ({type: 'create', object, id: key}));
 
-function furnished(defaultClass: ControlRootState, {outcome}: Reply<unknown, 'outcome'>, {nowMs}: Context): Next<ControlRootState> {
-	if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') return next(defaultClass);
-	return next(defaultClass, [{type: 'wakeAt', name: 'furnish', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'furnish'}}]);
+function furnished(settings: ControlRootState, {outcome}: Reply<unknown, 'outcome'>, {nowMs}: Context): Next<ControlRootState> {
+	if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') return next(settings);
+	return next(settings, [{type: 'wakeAt', name: 'furnish', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'furnish'}}]);
 }

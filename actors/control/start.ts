@@ -2,7 +2,7 @@
 
 import {failure, type Outcome} from '../../api/errors.js';
 import {controlSystem} from '../../api/keys.js';
-import type {RuntimeClass} from '../../api/runtime-class.js';
+import type {ClusterConfigSpec} from '../../api/kinds/clusterconfig.js';
 import {parseUserSystem} from '../../api/user-system.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
@@ -32,8 +32,8 @@ export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inp
 	readonly isUserSystem?: (name: string) => boolean;
 	/** Whether the link serialises: then sizes are measured for the windows. */
 	readonly measure: Measure;
-	/** Of pods that name none, in a cluster that begins now. */
-	readonly defaultClass?: RuntimeClass;
+	/** Of a cluster that begins now. */
+	readonly settings?: ClusterConfigSpec;
 	/** Admins may make faults in it. */
 	readonly faults?: boolean;
 	/** Changes to the design, for tests that plant a bug. */
@@ -54,7 +54,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		measure,
 		design = controlDesign,
 		faults = false,
-		defaultClass,
+		settings,
 		...rest
 	} = options;
 	// It is not cut off by a fault: nodes are, each by itself.
@@ -91,7 +91,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 				...(replaces === undefined ? {} : {replaces}),
 				version,
 				localNodes,
-				...(defaultClass === undefined ? {} : {defaultClass}),
+				...(settings === undefined ? {} : {settings}),
 			}),
 			perform: withInspect(inspectLater(late), nothingPerforms),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),

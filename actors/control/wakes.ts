@@ -23,16 +23,19 @@ import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
 import {claimKey, claims, isConfigKey, configKeysOf, configTerm, volumes} from '../config-references.js';
+import {isNetworkKey} from '../network-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
 import {watchesOf} from './kinds.js';
 import {isDeleting} from './objects/garbage.js';
 import {awaitsTerm, isAwaitable, isAwaitedKind} from './pods/awaited.js';
 import {isReady, isTerminal} from './pods/pod-lifecycle.js';
 import {isOver, jobOf, restartsOf} from './pods/job-pod.js';
+import {servesNetwork} from './pods/node-terms.js';
 import {onNode} from './pods/pod-terms.js';
 import {schedulerPath, type SchedulerMessage} from './scheduling/scheduler.js';
 import {isNodeReady} from './scheduling/node-info.js';
 import {expelling} from './pods/taint-eviction.js';
+import {isNetworkNews} from './sync/network-entry.js';
 
 const wake: Message = {type: 'wake'};
 const wakeOf = (to: Address): Wake => ({to, message: wake});
@@ -52,6 +55,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
+	if (isNetworkKey(change.key) && isNetworkNews(plural, before, after)) wakes.push(...ofNetwork(change.key, known));
 	if (
 		isAwaitedKind(plural) &&
 		isAwaitable(plural, before) !== isAwaitable(plural, after) &&
@@ -163,6 +167,11 @@ function* ofConfig(key: ObjectKey, known: Known): Iterable<Wake> {
 	const nodes = new Set<string>();
 	for (const pod of known.byTerm('pods', configTerm(key))) nodes.add((pod as Pod).spec?.nodeName ?? '');
 	for (const node of nodes) yield dirty(node, key);
+}
+
+/** All nodes that serve traffic. */
+function* ofNetwork(key: ObjectKey, known: Known): Iterable<Wake> {
+	for (const {metadata} of known.byTerm('nodes', servesNetwork)) yield dirty(metadata.name, key);
 }
 
 /** A pod may wait for a claim that comes, gets its volume, or ends. */

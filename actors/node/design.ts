@@ -7,12 +7,13 @@ import type {Change, Known} from '../../system/index/object-index.js';
 import {handName, podsPath} from '../addresses.js';
 import {configPlurals, isConfigKey, configKeysOf, configTerm} from '../config-references.js';
 import {assignments, type AssignmentObject} from './cache/assignment-object.js';
+import {networkPlurals} from '../network-references.js';
 import type {ConfigChanged} from './containers/container-state.js';
 import {nodeBehaviors, nodeRoot} from './root.js';
 
 const schemas: {readonly [plural: string]: number} = {
 	[assignments]: 1,
-	...Object.fromEntries(configPlurals.map(plural => [plural, 1])),
+	...Object.fromEntries([...configPlurals, ...networkPlurals].map(plural => [plural, 1])),
 	clusters: 1,
 };
 

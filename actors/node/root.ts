@@ -1,7 +1,7 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
-import {leasesPath, configPath, podsPath, runtimePath, syncPath, usagePath, volumeUsagePath} from '../addresses.js';
+import {leasesPath, configPath, networkPath, podsPath, runtimePath, syncPath, usagePath, volumeUsagePath} from '../addresses.js';
 import {inspector, spawnInspector} from '../inspector.js';
 import {container} from './containers/container.js';
 import {hand} from './pods/hand.js';
@@ -11,6 +11,7 @@ import {configCopy} from './cache/config-copy.js';
 import {configCache} from './cache/config-cache.js';
 import {volumeRemoval} from './cache/volume-removal.js';
 import {volumeUsage} from './cache/volume-usage.js';
+import {network} from './network/network.js';
 import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
@@ -29,6 +30,7 @@ export const nodeRoot: Behavior<SyncClientInput, null, NodeRootMessage> = {
 const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: configPath, behavior: configCache.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: networkPath, behavior: network.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
@@ -46,6 +48,7 @@ export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.from
 		leases,
 		configCache,
 		configCopy,
+		network,
 		volumeRemoval,
 		volumeUsage,
 		usage,

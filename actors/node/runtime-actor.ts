@@ -18,11 +18,12 @@ import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './cache/assignment-object.js';
 import type {RetryNow} from './pods/hand-state.js';
 import {perform} from './runtime/perform.js';
-import type {ContainerId, ExecRequest, ImageRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
+import type {ContainerId, ExecRequest, ForwardRequest, ImageRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
 
-/** What a session of exec, attach or images asks; each is answered with the result of the command of that name. */
+/** What a session of exec, attach, port-forward or images asks; each is answered with the result of the command of that name. */
 export type SessionAsk =
 	| {readonly type: 'execOpen'; readonly request: ExecRequest}
+	| {readonly type: 'forwardOpen'; readonly request: ForwardRequest}
 	| {readonly type: 'imageOpen'; readonly request: ImageRequest}
 	| {readonly type: 'imageList'}
 	| {readonly type: 'execWrite'; readonly session: string; readonly data: string; readonly isLast: boolean}
@@ -78,6 +79,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			case 'logRead':
 				return answered(state, 'reading', message);
 			case 'execOpen':
+			case 'forwardOpen':
 			case 'imageOpen':
 			case 'imageList':
 			case 'execWrite':
@@ -147,6 +149,7 @@ function askedBySession(state: RuntimeState, {replyTo, ...ask}: WithReplyTo<Sess
 function roomFor({type}: SessionAsk): number {
 	switch (type) {
 		case 'execOpen':
+		case 'forwardOpen':
 		case 'imageOpen':
 		case 'imageList':
 			return limits.execAsksToOpen;
@@ -164,6 +167,8 @@ function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand; readonly
 	switch (ask.type) {
 		case 'execOpen':
 			return {command: {...ask, type: 'exec.open'}};
+		case 'forwardOpen':
+			return {command: {...ask, type: 'forward.open'}};
 		case 'imageOpen':
 			return {command: {...ask, type: 'image.open'}};
 		case 'imageList':

@@ -8,7 +8,7 @@ import type {Message} from '../../system/kernel/behavior.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
-import {handName, podsPath, syncPath} from '../addresses.js';
+import {handName, networkPath, podsPath, syncPath} from '../addresses.js';
 import {closingFirst, inspectLater, linksWithFaults, withInspect} from '../inspector.js';
 import {isSecretMember} from '../secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
@@ -17,6 +17,9 @@ import {laneOf} from '../protocol/lanes.js';
 import {nodeDesign} from './design.js';
 import type {Pulling} from './containers/container-state.js';
 import type {SyncClientInput} from './sync/sync-client.js';
+import type {NetworkMessage} from './network/network.js';
+import {withNetwork} from './runtime/network-info.js';
+import type {Network} from './runtime/network-port.js';
 import {performFor} from './runtime/perform.js';
 import {infraName} from './pods/infra.js';
 import type {ContainerExit, Runtime, RuntimeEvent} from './runtime/runtime-port.js';
@@ -28,10 +31,12 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly labels: Labels;
 	readonly runtime: Runtime;
 	readonly measure: Measure;
+	/** What serves traffic on the node. Without it it serves none, and is told of none. */
+	readonly network?: Network | undefined;
 	/** How the node comes by Secrets; the runtime has the same. Without it it has none. */
 	readonly secrets?: NodeSecrets;
-	/** Control has told which servers there are. */
-	readonly onServers?: (servers: readonly string[]) => void;
+	/** Control has told which servers there are, and what grace a silent node has. */
+	readonly onServers?: (servers: readonly string[], graceMs: number | undefined) => void;
 	/** The cache has all that control said to the hello. */
 	readonly onInStep?: () => void;
 	/** The node and control do not go together, and why. */
@@ -51,7 +56,8 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 	const {
 		boot,
 		labels,
-		runtime,
+		runtime: ofPods,
+		network,
 		clock,
 		measure,
 		onServers,
@@ -64,6 +70,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 		...rest
 	} = options;
 	const {links, options: faultOptions} = linksWithFaults(options.links, faults, onPartition);
+	const runtime = withNetwork(ofPods, network);
 	const started: {system?: ActorSystem; inspector?: Inspector} = {};
 	const bus = new Bus({
 		boot,
@@ -85,10 +92,11 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			perform: withInspect(
 				inspectLater(started),
 				performFor(runtime, {
-					keepServers: servers => onServers?.(servers),
+					keepServers: (servers, graceMs) => onServers?.(servers, graceMs),
 					inStep: () => onInStep?.(),
 					refused: why => onSyncRefused?.(why),
 					secrets,
+					network,
 				}),
 			),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
@@ -104,6 +112,10 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			const inspector = createInspector(node.system, {isSecret: isSecretMember, faults: faultOptions});
 			started.inspector = inspector;
 			runtime.onEvent(event => hear(event, options.name, node.system));
+			network?.onStatus(status => {
+				const message: NetworkMessage = {type: 'networkStatus', status};
+				node.system.wake(address(options.name, networkPath), message, 'the data plane told how it is');
+			});
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};
 				const hand = `${podsPath}/${handName({namespace, name: podName})}`;

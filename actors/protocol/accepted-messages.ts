@@ -60,6 +60,7 @@ const forRuntime: ReadonlySet<string> = new Set([
 	'execRead',
 	'execResize',
 	'execClose',
+	'forwardOpen',
 	'stdinWrite',
 	'retryContainer',
 ]);

@@ -2,6 +2,16 @@
 
 import type {RuntimeClass} from '../../api/runtime-class.js';
 
+/** What the network of a node is. */
+export type NetworkInfo = {
+	/** `shared`: pods have addresses that mean something on their own host alone. `routed`: addresses of the node's subnet, reached from all nodes. */
+	readonly pods: 'shared' | 'routed';
+	/** What leads from the address of a Service to those who serve it: a process that passes bytes on, or rules of the kernel. */
+	readonly services: 'proxy' | 'nftables';
+	/** Subnets that the host uses for something else: no pod gets an address of them. Undefined: none that it knows. */
+	readonly occupied?: readonly string[] | undefined;
+};
+
 /** What a runtime can do; the node record shows it and the scheduler filters by it. */
 export type RuntimeInfo = {
 	readonly name: string;
@@ -17,6 +27,8 @@ export type RuntimeInfo = {
 	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
 	/** Where it keeps volumes of class `local`: absolute; undefined: nowhere. */
 	readonly localVolumes?: string | undefined;
+	/** Undefined: the agent serves no network, or is of before there was one. */
+	readonly network?: NetworkInfo | undefined;
 	readonly hostIP: string;
 	readonly hostBootId: string;
 	readonly os: string;

@@ -10,6 +10,7 @@ import type {ConfigMap} from '../../api/kinds/configmap.js';
 import type {PodSpec, PodStatus} from '../../api/kinds/pod.js';
 import type {Labels} from '../../api/object.js';
 import type {EventNews} from '../../system/kernel/behavior.js';
+import type {NetworkObject} from './network-object.js';
 import type {RuntimeInfo} from './runtime-info.js';
 
 export const syncProtocol = 2;
@@ -77,7 +78,9 @@ export type ConfigData =
 	/** Of a claim: where its volume is. */
 	| {readonly type: 'claim'; readonly source: ClaimSource}
 	/** Of a volume of class local that nobody needs any more: its folder goes. */
-	| {readonly type: 'removal'; readonly uid: string};
+	| {readonly type: 'removal'; readonly uid: string}
+	/** For what serves traffic there; whatever pods the node has. */
+	| {readonly type: 'network'; readonly object: NetworkObject};
 
 /** What a claim is on this node. */
 export type ClaimSource =
@@ -171,8 +174,8 @@ export type VolumeUsage = {readonly type: 'volumeUsage'; readonly key: ObjectKey
 
 export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
 
-/** Where the servers of the cluster are, `https://host:port` each: the node dials them in turn. */
-export type Servers = {readonly type: 'servers'; readonly servers: readonly string[]};
+/** Where the servers of the cluster are, `https://host:port` each: the node dials them in turn, and beats so that it is heard within the grace. */
+export type Servers = {readonly type: 'servers'; readonly servers: readonly string[]; readonly graceMs?: number};
 
 /** All that a node takes from control for its sync. */
 export type FromControl = CallHello | Delta | ObservedTaken | PodGoneTaken | NodeRefused | Servers;

@@ -1,6 +1,7 @@
 // Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused on
 // arrival, since no actor looks again.
 
+import {limits} from '../../api/limits.js';
 import {isObject} from '../../api/object.js';
 import {itemsOf, membersOf} from '../../api/rules/report.js';
 import {isRuntimeClass} from '../../api/runtime-class.js';
@@ -59,9 +60,17 @@ const isRuntimeInfo = (info: MessageMembers): boolean =>
 	haveTexts(info, ['name', 'version', 'hostIP', 'hostBootId', 'os', 'kernel', 'architecture']) &&
 	haveNumbers(info, ['cpuMillis', 'memoryBytes', 'maxPods']) &&
 	(info['localVolumes'] === undefined || typeof info['localVolumes'] === 'string') &&
-	isListOf(info['features'], feature => typeof feature === 'string') &&
+	isListOf(info['features'], isText) &&
+	(info['network'] === undefined || isNetworkInfo(membersOf(info['network']))) &&
 	(info['classes'] === undefined || isListOf(info['classes'], isRuntimeClass)) &&
 	isListOf(info['conditions'], condition => haveTexts(membersOf(condition), ['type', 'reason', 'message']));
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const isNetworkInfo = ({pods, services, occupied}: MessageMembers): boolean =>
+	(pods === 'shared' || pods === 'routed') &&
+	(services === 'proxy' || services === 'nftables') &&
+	(occupied === undefined || (isListOf(occupied, isText) && itemsOf(occupied).length <= limits.occupiedSubnets));
 
 function isObservedPod(pod: unknown): boolean {
 	const members = membersOf(pod);

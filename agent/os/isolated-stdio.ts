@@ -3,10 +3,11 @@
 import {closeSync, constants, openSync} from 'node:fs';
 import {inheritableFiles} from './descriptors.js';
 
-type Stdio = readonly (number | 'ignore')[];
+type Stdio = readonly Stream[];
+type Stream = number | 'ignore' | 'pipe';
 
 /** Puts /dev/null over each file that a child would inherit: a descriptor of two digits is not one that every shell can close. */
-export function covered(stdio: Stdio, kept: (descriptor: number) => number): (number | 'ignore')[] {
+export function covered(stdio: Stdio, kept: (descriptor: number) => number): Stream[] {
 	const files = inheritableFiles().filter(descriptor => descriptor >= stdio.length);
 	if (files.length === 0) return [...stdio];
 	const nothing = kept(openSync('/dev/null', constants.O_RDWR));
@@ -17,7 +18,7 @@ export function covered(stdio: Stdio, kept: (descriptor: number) => number): (nu
 
 /** For a helper or a program that needs no files of the agent: `close` after the spawn. Throws errno exceptions. */
 export function isolatedStdio(first: Stdio = ['ignore', 'ignore', 'ignore']): {
-	readonly stdio: (number | 'ignore')[];
+	readonly stdio: Stream[];
 	readonly close: () => void;
 } {
 	const open: number[] = [];

@@ -1,7 +1,7 @@
 // Programs that a simulated container runs on demand: a handful of words, and sessions in which they talk.
 
 import type {ExecRequest} from '../../actors/node/runtime/runtime-port.js';
-import type {ExecProgram, Sessions, Stream} from '../exec-sessions.js';
+import type {ExecProgram, Feed, NewSession, Sessions, Stream} from '../exec-sessions.js';
 
 type Part = {readonly stream: Stream; readonly data: Buffer};
 
@@ -36,9 +36,8 @@ const notFound = (word: string): ExecResult => ({parts: [written('stderr', `${wo
 /** There is nothing to be held up or killed. */
 const noProgram: ExecProgram = {pause: () => undefined, kill: () => undefined, drop: () => undefined};
 
-/** Opens a session in which such a program has run, or echoes. */
-export function openSession(sessions: Sessions, id: string, {argv, stdin}: ExecRequest): void {
-	const {parts, exitCode, isEchoing} = execByWords(argv) ?? notFound(argv[0] ?? '');
+/** Gives back what it is given, until that ends. */
+function addEcho(sessions: Sessions, session: Pick<NewSession, 'id' | 'isConnection'>, takesInput: boolean): Feed {
 	const echo = {
 		destroyed: false,
 		write(data: Buffer, done: () => void) {
@@ -47,7 +46,23 @@ export function openSession(sessions: Sessions, id: string, {argv, stdin}: ExecR
 		},
 		destroy: () => feed.end(0),
 	};
-	const feed = sessions.add({id, program: noProgram, stdin: stdin ? echo : undefined, resize: undefined, onGone: () => undefined});
+	const feed = sessions.add({
+		...session,
+		program: noProgram,
+		stdin: takesInput ? echo : undefined,
+		resize: undefined,
+		onGone: () => undefined,
+	});
+	return feed;
+}
+
+/** Opens a connection to a port of a simulated pod: whatever is said there comes back. */
+export const openConnection = (sessions: Sessions, id: string): Feed => addEcho(sessions, {id, isConnection: true}, true);
+
+/** Opens a session in which such a program has run, or echoes. */
+export function openSession(sessions: Sessions, id: string, {argv, stdin}: ExecRequest): void {
+	const {parts, exitCode, isEchoing} = execByWords(argv) ?? notFound(argv[0] ?? '');
+	const feed = addEcho(sessions, {id}, stdin);
 	for (const {stream, data} of parts) feed.output(stream, data);
 	if (isEchoing !== true || !stdin) feed.end(exitCode);
 }

@@ -1,5 +1,8 @@
 // The kind ClusterConfig: settings that people change while the cluster runs.
 
+import {parseSubnet, type Subnet} from '../ipv4.js';
+import {parseDuration} from '../duration.js';
+import {limits} from '../limits.js';
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
@@ -8,6 +11,7 @@ import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/clusterconfig.js';
 import type {RuntimeClass} from '../runtime-class.js';
 import type {SchedulerStrategy} from '../scheduler-strategies.js';
+import {checkServiceRanges} from '../service-range.js';
 import {shown} from '../shown.js';
 
 export type ClusterConfigSpec = ShapeOf<typeof spec>;
@@ -57,11 +61,52 @@ export const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
 	...spec,
 	scheduler: {...spec.scheduler, strategy: spec.scheduler?.strategy ?? defaultStrategy},
 	runtime: {...spec.runtime, default: defaultClassOf({spec})},
+	nodes: {...spec.nodes, grace: spec.nodes?.grace ?? `${limits.nodeGraceMs / 1_000}s`},
 });
 
+/** How long a silent node has. */
+export function graceMsOf(config: Pick<ClusterConfig, 'spec'> | undefined): number {
+	const text = config?.spec?.nodes?.grace;
+	return (text === undefined ? undefined : parseGrace(text)) ?? limits.nodeGraceMs;
+}
+
+/** In milliseconds; undefined where it is no length of time, or out of bounds. */
+export function parseGrace(text: string): number | undefined {
+	const ms = parseDuration(text);
+	return ms !== undefined && ms >= limits.nodeGraceLeastMs && ms <= limits.nodeGraceMostMs ? ms : undefined;
+}
+
+export const graceBounds = 'must be a length of time from 1s to 10m, such as 5s';
+
+/** Addresses of one node's pods: a /24. */
+export const nodeSubnetSize = 256;
+
+/** Of nodes whose pods have a network of their own, when the ClusterConfig does not say. */
+const defaultPodCIDR = '10.244.0.0/16';
+
+/** Where nodes get the subnets of their pods from. */
+export const podSubnetOf = (config: Pick<ClusterConfig, 'spec'> | undefined): Subnet =>
+	parseSubnet(config?.spec?.network?.podCIDR ?? defaultPodCIDR) ?? {first: 0, size: 0};
+
 function validate(found: Found, object: Draft): void {
+	checkGrace(found, membersOf(membersOf(object.spec)['nodes'])['grace']);
+	const network = membersOf(membersOf(object.spec)['network']);
+	checkPodCIDR(found, network['podCIDR']);
+	checkServiceRanges(found, network);
 	const {name} = membersOf(object.metadata);
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);
 	}
+}
+
+function checkGrace(found: Found, text: unknown): void {
+	if (typeof text === 'string' && parseGrace(text) === undefined) refuse(found, 'spec.nodes.grace', `${graceBounds}, got ${shown(text)}`);
+}
+
+/** Room for the subnet of one node at least. */
+function checkPodCIDR(found: Found, text: unknown): void {
+	if (typeof text !== 'string') return;
+	const {size} = parseSubnet(text) ?? {size: 0};
+	if (size < nodeSubnetSize || size > 2 ** 24)
+		refuse(found, 'spec.network.podCIDR', `must be a subnet of IPv4 from /8 to /24 such as "${defaultPodCIDR}", got ${shown(text)}`);
 }

@@ -1,10 +1,12 @@
 // The kind Dns: a host name whose paths are services.
 
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
+import {backendsOf, type DnsBackend, type DnsPath} from '../dns-backends.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft} from '../object.js';
-import {checkDnsSubdomain, isDnsLabel} from '../rules/names.js';
-import {itemsOf, membersOf, refuse, refuseDuplicates, type Found} from '../rules/report.js';
+import {limits} from '../limits.js';
+import type {ApiObject, Draft, JsonObject} from '../object.js';
+import {forbid, itemsOf, membersOf, refuse, refuseDuplicates, requireOne, type Found} from '../rules/report.js';
+import {checkBackends, checkRouteHost, checkRoutePath, checkServiceName, type PatternAllowance} from '../rules/route.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/dns.js';
 import {shown} from '../shown.js';
@@ -22,34 +24,46 @@ export const dns: KindDefinition = {
 	singular: 'dns',
 	shortNames: [],
 	namespaced: true,
-	isInert: true,
 	defaults: draft => draft,
 	validate,
 	initialStatus: () => ({}),
 	columns: [
 		nameColumn,
 		column('Host', 'The host name.', object => specOf(object)?.host ?? none),
-		column(
-			'Paths',
-			'Which service answers below which path.',
-			object => (specOf(object)?.paths ?? []).map(({subPath, svcName, svcPort}) => `${subPath}=${svcName}:${svcPort}`).join(',') || none,
-		),
+		column('Paths', 'Which service answers below which path.', object => (specOf(object)?.paths ?? []).map(pathText).join(',') || none),
 		ageColumn,
 	],
 };
 
+const pathText = (path: DnsPath): string => `${path.subPath}=${backendsOf(path).map(backendText).join('|')}`;
+
+const backendText = ({svcName, svcPort}: DnsBackend): string => (svcPort === undefined ? svcName : `${svcName}:${svcPort}`);
+
 function validate(found: Found, draft: Draft): void {
 	const {host, paths} = membersOf(draft.spec);
-	if (typeof host === 'string') checkDnsSubdomain(found, 'spec.host', host);
-	const places = itemsOf(paths).flatMap((item, i) => {
+	if (typeof host === 'string') checkRouteHost(found, 'spec.host', host);
+	const items = itemsOf(paths).map(membersOf);
+	if (items.length > limits.routePaths) return refuse(found, 'spec.paths', `must be at most ${limits.routePaths}, got ${items.length}`);
+	const allowance: PatternAllowance = {left: limits.routePatterns};
+	const places = items.flatMap((item, i) => {
 		const at = `spec.paths[${i}]`;
-		const {subPath, svcName} = membersOf(item);
-		if (typeof svcName === 'string' && !isDnsLabel(svcName))
-			refuse(found, `${at}.svcName`, `must be the name of a service, got ${shown(svcName)}`);
+		checkServices(found, at, item, allowance);
+		const {subPath} = item;
 		if (typeof subPath !== 'string') return [];
-		if (!/^\/[^\s?#]*$/.test(subPath))
-			refuse(found, `${at}.subPath`, `must be a path that begins with "/", without spaces, "?" and "#", got ${shown(subPath)}`);
+		checkRoutePath(found, `${at}.subPath`, subPath);
 		return [{value: subPath, path: `${at}.subPath`}];
 	});
 	refuseDuplicates(found, places, (path, first) => `${shown(path)} is the path of ${first.replace(/\.subPath$/, '')} already`);
+}
+
+/** One service, or several that share the path. */
+function checkServices(found: Found, at: string, item: JsonObject, allowance: PatternAllowance): void {
+	const {svcName, svcPort, backends} = item;
+	if (requireOne(found, at, item, ['svcName', 'backends']) === 'backends') {
+		if (svcPort !== undefined) forbid(found, `${at}.svcPort`, 'belongs to svcName; each of the backends has one of its own');
+		checkBackends(found, `${at}.backends`, backends, allowance);
+		return;
+	}
+	checkServiceName(found, `${at}.svcName`, svcName);
+	if (svcName !== undefined && svcPort === undefined) refuse(found, `${at}.svcPort`, 'is required', 'FieldValueRequired');
 }

@@ -26,7 +26,6 @@ export const endpointSlice: KindDefinition = {
 	singular: 'endpointslice',
 	shortNames: [],
 	namespaced: true,
-	isInert: true,
 	content: ['addressType', 'endpoints', 'ports'],
 	defaults: draft => draft,
 	validate,

@@ -3,8 +3,9 @@
 import {nodeColumns} from '../columns/node.js';
 import type {KindDefinition} from '../kind.js';
 import {controlSystem} from '../keys.js';
-import type {Draft} from '../object.js';
-import {membersOf, refuse, refuseUnsupported, type Found} from '../rules/report.js';
+import {deepEqual} from '../equal.js';
+import type {ApiObject, Draft} from '../object.js';
+import {forbid, isEmpty, membersOf, refuse, refuseUnsupported, type Found} from '../rules/report.js';
 import {checkTaints} from '../rules/taints.js';
 import type {NodeObject, NodeStatus} from '../shapes/node.js';
 
@@ -21,7 +22,7 @@ export const node: KindDefinition = {
 	singular: 'node',
 	shortNames: ['no'],
 	namespaced: false,
-	defaults: draft => ({...draft, spec: draft.spec ?? {}}),
+	defaults: (draft, old) => withSubnet(draft, old as NodeObject | undefined),
 	validate,
 	initialStatus,
 	columns: nodeColumns,
@@ -29,14 +30,31 @@ export const node: KindDefinition = {
 };
 
 /** No part of this version acts on them. */
-const later = new Set(['podCIDR', 'podCIDRs', 'providerID']);
+const later = new Set(['providerID']);
 
-function validate(found: Found, object: Draft): void {
+function validate(found: Found, object: Draft, old?: ApiObject): void {
 	const spec = membersOf(object.spec);
 	// A node logs in under its name, and its system has it.
 	if (object.metadata.name === controlSystem) refuse(found, 'metadata.name', `"${controlSystem}" is the name of the control plane`);
 	checkTaints(found, 'spec.taints', spec['taints']);
 	refuseUnsupported(found, spec, 'spec', later);
+	checkSubnet(found, object, old as NodeObject | undefined);
+}
+
+/** The cluster gives it out, and the node's routes go by it: a manifest may repeat it. */
+function checkSubnet(found: Found, {spec}: Draft, old: NodeObject | undefined): void {
+	for (const field of ['podCIDR', 'podCIDRs'] as const) {
+		const said = membersOf(spec)[field];
+		if (!isEmpty(said) && !deepEqual(said, old?.spec?.[field]))
+			forbid(found, `spec.${field}`, 'is given out by the cluster and cannot be set');
+	}
+}
+
+/** What a manifest leaves out of it stays. */
+function withSubnet(draft: Draft, old: NodeObject | undefined): Draft {
+	const {podCIDR, podCIDRs} = old?.spec ?? {};
+	const kept = {...(podCIDR === undefined ? {} : {podCIDR}), ...(podCIDRs === undefined ? {} : {podCIDRs})};
+	return {...draft, spec: {...kept, ...(draft.spec as object | undefined)}};
 }
 
 function initialStatus({metadata}: Draft): NodeStatus {

@@ -3,7 +3,7 @@
 import {runtimeClasses} from '../runtime-class.js';
 import {schedulerStrategies} from '../scheduler-strategies.js';
 import {objectWithOptional} from './metadata.js';
-import {about, oneOf, optional, record, whole} from './parts.js';
+import {about, oneOf, optional, record, text, whole} from './parts.js';
 
 export const spec = () =>
 	record({
@@ -20,6 +20,36 @@ export const spec = () =>
 					default: optional(
 						about('The class of new pods that name none: process or docker. Pods that are there keep theirs.', oneOf(runtimeClasses)),
 					),
+				}),
+			),
+		),
+		nodes: optional(
+			about(
+				'What holds for nodes.',
+				record({
+					grace: optional(
+						about(
+							'How long a silent node has until its pods are replaced, from 1s to 10m; pods that tolerate it longer stay longer.',
+							text(),
+						),
+					),
+				}),
+			),
+		),
+		network: optional(
+			about(
+				'Addresses that the cluster gives out.',
+				record({
+					podCIDR: optional(
+						about(
+							'Where nodes get the subnets of their pods from: a part of IPv4 such as 10.244.0.0/16. Subnets that were given out stay.',
+							text(),
+						),
+					),
+					serviceCIDR: optional(
+						about('Where Services get their addresses from: 10.96.0.0/12 when left out. Those that were given out stay.', text()),
+					),
+					nodePorts: optional(about('The ports of nodes that Services get: 30000-32767 when left out.', text())),
 				}),
 			),
 		),

@@ -15,8 +15,8 @@ export const spec = () =>
 	record({
 		unschedulable: optional(about('Whether it takes no new pods: it is cordoned.', flag())),
 		taints: optional(about('What keeps pods away that do not tolerate it.', list(taint()))),
-		podCIDR: optional(about('Not supported yet.', text())),
-		podCIDRs: optional(about('Not supported yet.', list(text(), mergedAsSet))),
+		podCIDR: optional(about('The subnet of its pods, where they have a network of their own: given out by the cluster.', text())),
+		podCIDRs: optional(about('The same in a list, as Kubernetes has it.', list(text(), mergedAsSet))),
 		providerID: optional(about('Not supported yet.', text())),
 	});
 
@@ -52,6 +52,19 @@ export const status = () =>
 		// Without it: process, as all nodes did before there were classes.
 		runtimeClasses: optional(about('Pods of which classes it runs now: process, docker.', list(text()))),
 		localVolumes: optional(about('The folder of volumes of class local.', text())),
+		network: optional(
+			about(
+				'How its pods and its Services are reached.',
+				record({
+					pods: about(
+						'shared: pods use the network of the node. routed: they have addresses that all nodes reach.',
+						oneOf(['shared', 'routed']),
+					),
+					services: about('proxy: a process passes bytes on. nftables: rules of the kernel do.', oneOf(['proxy', 'nftables'])),
+					occupied: optional(about('Subnets that its host uses for something else.', list(text()))),
+				}),
+			),
+		),
 	});
 
 export const schema = () => objectWithOptional(about('Which pods it takes.', spec()));

@@ -26,17 +26,27 @@ const servicePort = () =>
 		targetPort: optional(
 			about('Where the pods listen: a number, or the name of a port of theirs. Like port when left out.', portNumberOrName()),
 		),
-		nodePort: optional(about('Where each node listens, in a service of type NodePort.', port())),
+		nodePort: optional(about('Where each node listens, in a service of type NodePort or LoadBalancer; chosen when left out.', port())),
 		appProtocol: optional(about('What is spoken there, for those who want to know.', text())),
 	});
 
 export const spec = () =>
 	record(
 		{
-			type: optional(about('ClusterIP (the default) or NodePort.', oneOf(['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']))),
+			type: optional(
+				about(
+					'ClusterIP (the default), NodePort, LoadBalancer or ExternalName.',
+					oneOf(['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']),
+				),
+			),
 			selector: optional(about('Labels of the pods that serve it.', labels())),
 			ports: optional(about('Where it listens.', list(servicePort(), mergedBy('port')))),
 			clusterIP: optional(about('Its address, chosen when left out; None for a service without one.', text())),
+			externalName: optional(about('The host name that it stands for, in a service of type ExternalName.', text())),
+			externalIPs: optional(about('Further addresses at which nodes take its traffic, where it comes to them.', list(text()))),
+			allocateLoadBalancerNodePorts: optional(
+				about('Whether a service of type LoadBalancer has node ports, too; true is the default.', flag()),
+			),
 			clusterIPs: optional(about('Its addresses; the first is clusterIP.', list(text()))),
 			ipFamilies: optional(about('The families of its addresses.', list(oneOf(['IPv4', 'IPv6'])))),
 			ipFamilyPolicy: optional(
@@ -61,16 +71,7 @@ export const spec = () =>
 			publishNotReadyAddresses: optional(about('Whether pods that are not ready serve, too.', flag())),
 		},
 		{
-			'x-not-yet': [
-				'allocateLoadBalancerNodePorts',
-				'externalIPs',
-				'externalName',
-				'healthCheckNodePort',
-				'loadBalancerClass',
-				'loadBalancerIP',
-				'loadBalancerSourceRanges',
-				'trafficDistribution',
-			],
+			'x-not-yet': ['healthCheckNodePort', 'loadBalancerClass', 'loadBalancerIP', 'loadBalancerSourceRanges', 'trafficDistribution'],
 		},
 	);
 

@@ -18,6 +18,11 @@ const doorFlags: FlagSpecs = {
 };
 const storeFlags: FlagSpecs = {
 	store: {type: 'string', value: 'STORE', about: 'where objects are kept: level, memory or etcd://host:port,… (level)'},
+	grace: {
+		type: 'string',
+		value: 'TIME',
+		about: 'how long a silent node has in a new cluster, 1s to 10m (5s); troupe config set nodes.grace changes it',
+	},
 	new: {type: 'boolean', about: 'begin a new, empty cluster also where this home has served one whose store is gone'},
 };
 /** Of every command that has a node. */
@@ -55,6 +60,11 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		type: 'string',
 		value: 'FIRST-LAST',
 		about: 'the users that pods get where this runs as root, one for each controller (65536 of their own for each home)',
+	},
+	router: {
+		type: 'string',
+		value: 'HOST:PORT',
+		about: 'where routes of Dnses and Ingresses are served, http; off for none (127.0.0.1:8080)',
 	},
 	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
 });

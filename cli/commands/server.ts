@@ -2,7 +2,7 @@
 
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach, withBroker} from '../serving/detach.js';
-import {brokerVariable, doorsOf, storeOf} from '../serving/serving-flags.js';
+import {brokerVariable, doorsOf, graceOf, storeOf} from '../serving/serving-flags.js';
 import type {ServerOptions} from '../serving/serving-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
@@ -20,6 +20,7 @@ function readServerOptions(flags: Flags, home: string, broker?: string): ServerO
 		home,
 		...doorsOf(flags, broker, problems),
 		store: storeOf(flags, problems),
+		grace: graceOf(flags, problems),
 		isNew: flags.on('new'),
 		faults: flags.on('faults'),
 		detach: flags.on('detach'),

@@ -7,11 +7,13 @@ import {detach, withBroker} from '../serving/detach.js';
 import {
 	brokerVariable,
 	doorsOf,
+	graceOf,
 	engineVariable,
 	hostPathsOf,
 	isOnLoopback,
 	nodeOf,
 	podBoundsOf,
+	routerOf,
 	runtimesOf,
 	storeOf,
 } from '../serving/serving-flags.js';
@@ -37,11 +39,13 @@ export function readUpOptions(flags: Flags, home: string, host: string, environm
 		...doors,
 		...runtimesOf(flags, environment[engineVariable], problems),
 		store: storeOf(flags, problems),
+		grace: graceOf(flags, problems),
 		isNew: flags.on('new'),
 		faults: flags.on('faults'),
 		node: nodeOf(flags, host, problems),
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
+		router: routerOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

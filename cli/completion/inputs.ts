@@ -29,6 +29,7 @@ const actors: InputKind = {type: 'actors'};
 const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
 /** Their values by their keys. */
 const settings: {readonly [key: string]: InputKind} = {
+	'nodes.grace': {type: 'words', words: ['1s', '5s', '30s']},
 	'runtime.default': {type: 'words', words: runtimeClasses},
 	'scheduler.strategy': {type: 'words', words: schedulerStrategies},
 };

@@ -14,6 +14,7 @@ import {homeFlag} from '../files/home-flag.js';
 import {loginFor} from './node/joining.js';
 import {engineNotes, findEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
+import {openNetwork} from './node/network.js';
 import type {Log} from './process/log.js';
 import {isRedis, openNodeCache} from './node/node-cache.js';
 import {stopped} from './process/opened.js';
@@ -57,6 +58,8 @@ async function startNode(
 	const cache = isRedis(place) ? undefined : place;
 	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote}, context);
 	closers.add(runtime.close);
+	const network = options.runtime === 'simulated' ? undefined : openNetwork(credential.node, options.router, context);
+	if (network !== undefined) closers.add(network.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);
 	const uplink = dial(credential, servers.urls, boot, context, readiness);
@@ -68,9 +71,13 @@ async function startNode(
 		boot,
 		driver,
 		runtime,
+		network,
 		secrets,
 		measure: true,
-		onServers: servers.keep,
+		onServers(told, graceMs) {
+			servers.keep(told);
+			if (graceMs !== undefined) uplink.hurry(graceMs);
+		},
 		onInStep: readiness.inStep,
 		onLifecycle: () => undefined,
 		onPartition: uplink.silence,

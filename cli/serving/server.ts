@@ -5,7 +5,7 @@ import {readyText, type Endpoints} from '../files/endpoints.js';
 import {kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
 import {isShared} from './control/stores.js';
-import type {ServerOptions} from './serving-options.js';
+import {graceSetting, type ServerOptions} from './serving-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runServer(options: ServerOptions): Promise<number> {
@@ -14,6 +14,7 @@ export function runServer(options: ServerOptions): Promise<number> {
 		const {url, doors} = await openControlServer({
 			context,
 			options,
+			settings: graceSetting(options),
 			ownNodes: new Map(),
 			onStandby(reason) {
 				if (isShared(options.store)) log.warn(`this server does not lead any more: ${reason}`);

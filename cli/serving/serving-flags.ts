@@ -4,6 +4,7 @@ import path from 'node:path';
 import {defaultEngineUrl, parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
 import {parseUserRange, type UserRange} from '../../agent/process/users/pod-users.js';
 import {controlSystem} from '../../api/keys.js';
+import {graceBounds, parseGrace} from '../../api/kinds/clusterconfig.js';
 import {limits} from '../../api/limits.js';
 import {isLoopback} from '../../api/loopback.js';
 import {isDnsSubdomain} from '../../api/rules/names.js';
@@ -33,11 +34,11 @@ export const doorsOf = (flags: Flags, brokerText: string | undefined, problems: 
 	broker: brokerOf(flags.text('broker') ?? brokerText, problems),
 });
 
-function listenOn(flags: Flags, name: string, fallback: HostPort, problems: string[]): HostPort {
+function listenOn(flags: Flags, name: string, fallback: HostPort, problems: string[], besides = ''): HostPort {
 	const text = flags.text(name);
 	if (text === undefined) return fallback;
 	const parsed = parseHostPort(text, fallback.host);
-	if (parsed === undefined) problems.push(`--${name} must be HOST:PORT such as ${loopback}:${fallback.port}, got "${text}"`);
+	if (parsed === undefined) problems.push(`--${name} must be HOST:PORT such as ${loopback}:${fallback.port}${besides}, got "${text}"`);
 	return parsed ?? fallback;
 }
 
@@ -67,6 +68,13 @@ export function storeOf(flags: Flags, problems: string[]): StoreChoice {
 	} catch (error) {
 		problems.push(`--store ${(error as Error).message}`);
 	}
+	return text;
+}
+
+/** `--grace`; undefined where it was not given. */
+export function graceOf(flags: Flags, problems: string[]): string | undefined {
+	const text = flags.text('grace');
+	if (text !== undefined && parseGrace(text) === undefined) problems.push(`--grace ${graceBounds}, got "${text}"`);
 	return text;
 }
 
@@ -111,6 +119,10 @@ function engineOf(flag: string | undefined, fromEnvironment: string | undefined)
 	if (address === undefined || ('host' in address && !isLoopback(address.host))) return `${wanted}, got "${url}"${otherwise}`;
 	return {url, address, isAsked};
 }
+
+/** `--router`; undefined: there is to be none. */
+export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined =>
+	flags.text('router') === 'off' ? undefined : listenOn(flags, 'router', {host: loopback, port: 8080}, problems, ' or off');
 
 /** What bounds the programs of pods, and where they keep what stays. */
 export const podBoundsOf = (flags: Flags, problems: string[]): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'volumes'> => ({

@@ -42,6 +42,8 @@ export type ServerOptions = DoorOptions & {
 	/** Absolute path of TROUPE_HOME. */
 	readonly home: string;
 	readonly store: StoreChoice;
+	/** How long a silent node has, in a cluster that begins now: `5s`. Undefined: nobody said. */
+	readonly grace: string | undefined;
 	/** A new cluster begins also where the home has served another, whose store is empty now. */
 	readonly isNew: boolean;
 	/** Admins may make faults in the systems of this process. */
@@ -49,6 +51,10 @@ export type ServerOptions = DoorOptions & {
 	/** To run in the background: `cli/serving/detach.ts` takes such options, a process that serves never sees them. */
 	readonly detach: boolean;
 };
+
+/** As the ClusterConfig has it. */
+export const graceSetting = ({grace}: Pick<ServerOptions, 'grace'>): {readonly nodes?: {readonly grace: string}} =>
+	grace === undefined ? {} : {nodes: {grace}};
 
 /** What a node may take of its host. */
 export type HostOptions = {
@@ -65,6 +71,8 @@ export type HostOptions = {
 	readonly podUsers: UserRange | undefined;
 	/** Of one container; undefined: `containerProcesses`. */
 	readonly maxProcesses: number | undefined;
+	/** Where the node's router listens, once there is a route; undefined: nowhere. */
+	readonly router: HostPort | undefined;
 	/** Where volumes of claims are, absolute; undefined: in the home. */
 	readonly volumes: string | undefined;
 };

@@ -5,6 +5,7 @@ import type {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
+import {endDataPlanes} from '../../agent/network/feed/data-plane-process.js';
 import type {StopOptions} from '../../agent/process/containers/stop-everything.js';
 import {hasCode} from '../../system/files/errno.js';
 import {reasonOf} from '../files/bounded-file.js';
@@ -87,8 +88,9 @@ export type StoppedPods = {
 
 /** Stops what runs of all pods that the home's data directory knows, each within its own grace. No cluster may run. */
 export async function stopPods(home: string): Promise<StoppedPods> {
-	const {data} = homeOf(home);
+	const {data, network} = homeOf(home);
 	if (!existsSync(data)) return {count: 0, problem: undefined};
+	if (existsSync(network)) await endDataPlanes(network, systemClock);
 	const {podGraces} = await import('./node/pod-graces.js');
 	const graces = {clock: systemClock, graceMs: limits.terminationGraceSeconds * 1_000, graceMsOf: await podGraces(data)};
 	const [processes, containers] = await Promise.all([stopProcesses(home, graces), stopContainers(home, graces)]);

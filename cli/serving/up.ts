@@ -9,11 +9,13 @@ import {createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulat
 import {createMemoryStore} from '../../system/store/memory-store.js';
 import type {StoreDriver} from '../../system/store/store.js';
 import {createClosers, type Closers} from './process/closers.js';
+import {graceSetting} from './serving-options.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
 import {engineNotes, findEngine, firstClass, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
+import {openNetwork} from './node/network.js';
 import {stopped} from './process/opened.js';
 import {faultNotes, serve, type ServeContext} from './process/serve.js';
 import {openLevelCache} from './node/sound-cache.js';
@@ -39,7 +41,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const {url, doors, term, otherLeader} = await openControlServer({
 			context,
 			options,
-			defaultClass: firstClass(options, engine),
+			settings: {runtime: {default: firstClass(options, engine)}, ...graceSetting(options)},
 			ownNodes: new Map(names.map(name => [name, () => nodes.get(name)?.system])),
 			onStandby: reason => context.fail(`the store is lost: ${reason}`),
 			...(design === undefined ? {} : {design}),
@@ -82,6 +84,8 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const choice = isOwn ? options.runtime : 'simulated';
 	const runtime = await openRuntime({...options, runtime: choice, cache: undefined, secrets, onNote, network}, context);
 	closers.add(runtime.close);
+	const served = choice === 'simulated' ? undefined : openNetwork(name, options.router, context);
+	if (served !== undefined) closers.add(served.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();
 	return openLocalNode({
@@ -91,6 +95,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 		boot,
 		driver,
 		runtime,
+		network: served,
 		secrets,
 		measure: () => false,
 		onLifecycle: term.onLifecycle,

@@ -29,6 +29,7 @@ const podParts: readonly Part[] = [
 	{name: 'log', kind: 'Pod', verbs: ['get']},
 	{name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get']},
 	{name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get']},
+	{name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get']},
 	{name: 'retry', kind: 'Pod', verbs: ['create']},
 	evictionPart,
 ];

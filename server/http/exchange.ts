@@ -48,7 +48,7 @@ export type Target = {
 	readonly kind: KindDefinition;
 	readonly namespace: string | undefined;
 	readonly name: string | undefined;
-	readonly subresource: 'status' | 'scale' | 'log' | 'exec' | 'attach' | 'retry' | 'eviction' | undefined;
+	readonly subresource: 'status' | 'scale' | 'log' | 'exec' | 'attach' | 'portforward' | 'retry' | 'eviction' | undefined;
 };
 
 /** What an error about this target says of it. */

@@ -1,4 +1,4 @@
-// A session of exec, attach or images over a WebSocket, at the server.
+// A session of exec, attach, images or one forwarded connection over a WebSocket, at the server.
 //
 // Output is asked of the node only when the last piece has left for the client, input is read from the client only as far as the
 // program takes it: neither a slow reader nor a slow program fills any buffer.
@@ -10,6 +10,7 @@ import {channels, framed} from '../../api/remote-channels.js';
 import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {MessageSocket} from '../../system/links/web-socket.js';
+import {inputQueue} from './remote-input.js';
 import {statusHead, statusOf} from './status.js';
 
 /** The two ends of what runs at the node. */
@@ -82,12 +83,13 @@ async function pumpOutput({socket, remote, wanted, clock, isOver, finish}: Sessi
 			await whileKept(remote, clock, socket.send(framed(channels[stream], Buffer.from(data, 'base64'))));
 			if (isOver()) return;
 		}
+		if (outcome.value.isLast === true) void socket.send(framed(channels.close, new Uint8Array([channels.stdout])));
 		if (outcome.value.end !== undefined) return finish(endStatus(outcome.value.end.exitCode));
 	}
 }
 
 /** A client that takes nothing for a while is slow, not gone: the session must not be taken for one that has no reader. */
-async function whileKept(remote: Remote, clock: Clock, sent: Promise<boolean>): Promise<void> {
+export async function whileKept(remote: Pick<Remote, 'keep'>, clock: Clock, sent: Promise<boolean>): Promise<void> {
 	let cancel = (): void => undefined;
 	const again = (): void => {
 		cancel = clock.after(limits.execAliveMs, () => {
@@ -102,66 +104,20 @@ async function whileKept(remote: Remote, clock: Clock, sent: Promise<boolean>): 
 
 // ---- input -----------------------------------------------------------------------------------------------------------------
 
-type Piece = {readonly bytes: Buffer; readonly isLast: boolean};
-
 function takeInput(session: Session): void {
 	const {socket, remote, wanted, isOver, guard} = session;
-	const waiting: Piece[] = [];
-	let waitingBytes = 0;
-	let isWriting = false;
-	let isDeaf = !wanted.stdin;
 	const reading = pausing(session);
-
-	const put = (piece: Piece): void => {
-		if (isDeaf || isOver()) return;
-		isDeaf = piece.isLast;
-		waiting.push(piece);
-		waitingBytes += piece.bytes.length;
-		if (waitingBytes > limits.execInputBytes) reading.pause();
-		if (!isWriting) guard(pump());
-	};
-
-	/** One write at a time keeps the order. What the program does not want any more is dropped: its end is told by its output. */
-	const pump = async (): Promise<void> => {
-		isWriting = true;
-		for (let piece = joined(waiting); piece !== undefined && !isOver(); piece = joined(waiting)) {
-			const outcome = await remote.write(piece.bytes, piece.isLast);
-			waitingBytes -= piece.bytes.length;
-			if (!outcome.ok) {
-				isDeaf = true;
-				waiting.length = 0;
-				waitingBytes = 0;
-			}
-			if (waitingBytes <= limits.execInputBytes / 2) reading.resume();
-		}
-		isWriting = false;
-	};
-
+	const put = wanted.stdin ? inputQueue({write: remote.write, reading, isOver, guard}) : () => undefined;
 	const sizes = sizing(session);
 	socket.onMessage((bytes, isBinary) => {
 		// Of no client that speaks this protocol.
 		if (!isBinary) return socket.close(1003, 'binary messages only');
 		const [channel] = bytes;
 		const rest = bytes.subarray(1);
-		if (channel === channels.stdin) for (const part of parts(rest)) put({bytes: part, isLast: false});
-		else if (channel === channels.close && rest[0] === channels.stdin) put({bytes: Buffer.alloc(0), isLast: true});
+		if (channel === channels.stdin) put(rest, false);
+		else if (channel === channels.close && rest[0] === channels.stdin) put(Buffer.alloc(0), true);
 		else if (channel === channels.resize && wanted.tty) sizes(rest);
 	});
-}
-
-/** What waits, as much at once as crosses the bus: each write is a way there and back. Its end goes alone. */
-function joined(waiting: Piece[]): Piece | undefined {
-	let size = 0;
-	const fits = (piece: Piece): boolean => !piece.isLast && (size += piece.bytes.length) <= limits.execChunkBytes;
-	const count = waiting.findIndex(piece => !fits(piece));
-	const first = waiting.splice(0, count < 0 ? waiting.length : Math.max(1, count));
-	const [only] = first;
-	return first.length < 2 ? only : {bytes: Buffer.concat(first.map(({bytes}) => bytes)), isLast: false};
-}
-
-/** Portions that cross the bus. */
-function* parts(bytes: Buffer): Generator<Buffer> {
-	for (let at = 0; at < bytes.length; at += limits.execChunkBytes) yield bytes.subarray(at, at + limits.execChunkBytes);
 }
 
 /** Holds the client up. One that is not read hears without asking that it is still listened to: its pings are not seen. */

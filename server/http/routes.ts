@@ -26,6 +26,7 @@ import {podMetricsKind} from './metrics-kinds.js';
 import {counters, limitsInfo, mqtt, normaliseDocument} from './own-routes.js';
 import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
 import {patch} from './patch.js';
+import {portForward} from './port-forward.js';
 import {flagOf} from './query.js';
 import {retry} from './retry.js';
 import {requireRight, type Verb} from './rights.js';
@@ -137,6 +138,7 @@ function addPod(
 	for (const method of ['GET', 'POST'] as const) {
 		router.on(method, `${path}/exec`, at('create', 'exec', exec));
 		router.on(method, `${path}/attach`, at('create', 'attach', attach));
+		router.on(method, `${path}/portforward`, at('create', 'portforward', portForward));
 	}
 }
 

@@ -8,6 +8,7 @@ import {isWebSocket, messageUpgrader, offeredSubprotocols} from '../../system/li
 import type {Backend, Exchange} from './exchange.js';
 import {refusal} from './outcome.js';
 import {runSession, type Remote, type Wanted} from './remote-session.js';
+import type {Streams} from './stream.js';
 
 /** One of ours is enough: it keeps nothing of a connection but what `close` needs, and sessions are closed by their door. */
 const upgrader = messageUpgrader({subprotocol: remoteProtocol, payloadBytes: limits.execMessageBytes});
@@ -19,8 +20,13 @@ export type Asker = <Value>(message: SessionAsk, waitMs?: number) => Promise<Out
 export function requireSession({streams}: Backend, {request, upgrade}: Exchange): void {
 	const isOurs = upgrade !== undefined && isWebSocket(request) && offeredSubprotocols(request).includes(remoteProtocol);
 	if (!isOurs) throw refusal(`this is a WebSocket with the subprotocol ${remoteProtocol}; SPDY and older subprotocols are not spoken here`);
+	requireRoom(streams);
+}
+
+/** Throws `ERR_BUSY` where there are too many sessions already. */
+export function requireRoom(streams: Streams): void {
 	if (streams.sessions() >= limits.remoteSessions)
-		throw new AppError('ERR_BUSY', {address: 'exec and attach', waiting: streams.sessions()});
+		throw new AppError('ERR_BUSY', {address: 'exec, attach and port-forward', waiting: streams.sessions()});
 }
 
 /** The two ends of a session that a node has opened. */
@@ -38,6 +44,8 @@ export function remoteOf(ask: Asker, session: string): Remote {
 /** As bytes cross the bus. */
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
+const endedHere = 'the session was ended by the control plane: it stops, or the login is not good any more';
+
 /** Makes the connection the session's. */
 export function takeOver({streams, clock}: Backend, exchange: Exchange, remote: Remote, wanted: Wanted): void {
 	const taken = exchange.upgrade?.take();
@@ -46,9 +54,7 @@ export function takeOver({streams, clock}: Backend, exchange: Exchange, remote: 
 		upgrader.upgrade(exchange.request, taken.socket, taken.head, socket => {
 			isOpen = true;
 			const session = runSession(socket, remote, wanted, clock);
-			const why = failure('ERR_NOT_REACHABLE', {
-				message: 'the session was ended by the control plane: it stops, or the login is not good any more',
-			});
+			const why = failure('ERR_NOT_REACHABLE', {message: endedHere});
 			streams.addSession(taken.socket, exchange.identity.name, () => session.end(why));
 		});
 	// The client has gone while the node was asked.

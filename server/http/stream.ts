@@ -3,6 +3,7 @@
 
 import type {ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
+import {limits} from '../../api/limits.js';
 
 /** The open streams of a door, so that closing it can end them in order, and a login that is taken back ends its own. */
 export type Streams = {
@@ -14,6 +15,8 @@ export type Streams = {
 	readonly endOf: (login: string) => void;
 	readonly count: () => number;
 	readonly sessions: () => number;
+	/** Connections to ports of pods, over all tunnels: counts one until what comes back is called. Undefined: there are too many. */
+	readonly addForward: () => (() => void) | undefined;
 };
 
 type Closing = {readonly once: (event: 'close', listener: () => void) => unknown};
@@ -21,6 +24,7 @@ type Closing = {readonly once: (event: 'close', listener: () => void) => unknown
 export function createStreams(): Streams {
 	const open = new Map<Closing, {readonly login: string; readonly end: () => void}>();
 	const sessions = new Set<Closing>();
+	const forwards = new Set<object>();
 	const add = (stream: Closing, login: string, end: () => void): void => {
 		open.set(stream, {login, end});
 		stream.once('close', () => {
@@ -42,6 +46,12 @@ export function createStreams(): Streams {
 		},
 		count: () => open.size,
 		sessions: () => sessions.size,
+		addForward() {
+			if (forwards.size >= limits.forwardConnections) return undefined;
+			const one = {};
+			forwards.add(one);
+			return () => void forwards.delete(one);
+		},
 	};
 }
 

@@ -2,9 +2,9 @@
 
 import {conditionOf} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
-import {limits} from '../../api/limits.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
 import {dockerNotReady} from '../../api/runtime-class.js';
+import {nodeGraceMs} from '../../actors/control/pods/node-grace.js';
 import {onNode} from '../../actors/control/pods/pod-terms.js';
 import {taintText} from '../../actors/control/pods/toleration.js';
 import {generalFinding} from './common.js';
@@ -68,7 +68,7 @@ function silent(node: NodeObject, evidence: Evidence): Finding {
 	const [lost, unheard] = lasting === undefined ? ['is lost', 'is not heard'] : [`has been lost${lasting}`, `has not been heard${lasting}`];
 	const isDead = node.spec?.taints?.some(({key}) => key === unreachableTaint) === true;
 	const event = newestEvent(evidence.eventsOf(keyOf(node)), ['NodeSuspect', 'NodeLost']);
-	const deadMs = event === undefined ? undefined : event.lastAtMs + limits.nodeGraceMs;
+	const deadMs = event === undefined ? undefined : event.lastAtMs + nodeGraceMs(evidence.known);
 	return finding(node, {
 		state: 'wrong',
 		is: isDead ? lost : unheard,

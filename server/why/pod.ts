@@ -1,9 +1,9 @@
 // Why a pod is as it is.
 
 import {conditionOf} from '../../api/conditions.js';
-import {limits} from '../../api/limits.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import {nodeGraceMs} from '../../actors/control/pods/node-grace.js';
 import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
 import {runtimeError} from '../../actors/node/containers/container-start.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
@@ -264,15 +264,15 @@ function onSilentNode(pod: Pod, node: NodeObject | undefined, evidence: Evidence
 		is: cut === undefined ? 'is on a node that is not heard' : 'is on a node that is cut off',
 		because: (cut === undefined ? message : undefined) ?? `node ${name} ${found.is}${found.because === '' ? '' : `: ${found.because}`}`,
 		below: found.chain,
-		next: replacement(pod, node) ?? found.next,
+		next: replacement(pod, node, evidence) ?? found.next,
 	});
 }
 
 /** When a pod of a lost node is replaced. */
-function replacement(pod: Pod, node: NodeObject): NextAction | undefined {
+function replacement(pod: Pod, node: NodeObject, {known}: Evidence): NextAction | undefined {
 	if (!isLost(node) || pod.metadata.ownerReferences === undefined) return undefined;
 	const taint = node.spec?.taints?.find(({key}) => key === unreachableTaint);
-	const tolerated = toleratedMs(pod, {key: unreachableTaint, effect: 'NoExecute'}) ?? limits.nodeGraceMs;
+	const tolerated = toleratedMs(pod, {key: unreachableTaint, effect: 'NoExecute'}) ?? nodeGraceMs(known);
 	if (!Number.isFinite(tolerated)) return {says: 'it stays: it tolerates a lost node for ever'};
 	const sinceMs = timeOf(taint?.timeAdded);
 	return {says: 'it is replaced on another node', ...(sinceMs === undefined ? {} : {atMs: sinceMs + tolerated})};

@@ -3,7 +3,7 @@
 //
 // MQTT is transport, not truth: clean sessions, QoS 0, nothing queued while away and nothing beyond a bound while slow. The
 // stream above numbers, acknowledges and sends again. Where there are several brokers (a leader and its standbys) each attempt
-// goes to the next; the pauses grow from round to round.
+// goes to the next; the pauses grow from round to round, each by chance half as much longer or shorter.
 
 import {Socket} from 'node:net';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
@@ -12,9 +12,11 @@ import {topicMatches} from '../../api/mqtt-filter.js';
 import {laneFilters, laneTopic, senderOf, writerOf} from './broker-link.js';
 import {decodePacket, encodePacket} from './packet-codec.js';
 import {systemClock, type Cancel} from '../time/clock.js';
+import {systemRandom, type Random} from '../time/random.js';
 import {createHeard} from './heard.js';
 import type {Lane, Link, Packet} from './link.js';
 import type {PubSub} from './pubsub.js';
+import {reconnectWaitMs} from './reconnect-pace.js';
 
 export type Will = {readonly topic: string; readonly payload: string; readonly retain: boolean};
 
@@ -41,6 +43,8 @@ export type MqttLinkOptions = {
 	readonly onDisconnected?: () => void;
 	/** Why it is not connected, in words without secrets; with the CONNACK code where the broker refused. */
 	readonly onProblem?: (problem: string, code?: number) => void;
+	/** Of the pauses between attempts. */
+	readonly random?: Pick<Random, 'next'>;
 };
 
 export type MqttLinkCounters = {
@@ -165,7 +169,7 @@ function begin(state: State): void {
 			return;
 		}
 		state.failures = 0;
-		client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+		pace(state);
 		state.ready = true;
 		state.connected();
 		options.onConnected?.();
@@ -180,16 +184,23 @@ function aimedAt({aim, options}: State): string {
 /** The next attempt goes to the next server; the pauses grow from round to round. */
 function aimNext(state: State): void {
 	const {client, options} = state;
-	const servers = serversOf(options);
 	state.aim += 1;
 	state.failures += 1;
 	const url = aimedAt(state);
 	if (isBrokerUrl(url)) aimAt(client, url);
 	else options.onProblem?.(`${JSON.stringify(url)} is no address of a broker`);
 	Object.assign(client.options, willPart(willOf(options)));
-	if (state.failures % servers.length === 0)
-		client.options.reconnectPeriod = Math.min((client.options.reconnectPeriod ?? 0) * 2, limits.linkReconnectMaxMs);
+	pace(state);
 }
+
+/** The pause before the next attempt, should the one that is made now, or stands, fail. */
+function pace({client, options, failures, silent}: State): void {
+	if (!silent) client.options.reconnectPeriod = waitOf(options, failures);
+}
+
+/** In whole milliseconds: timers have no others. */
+const waitOf = (options: MqttLinkOptions, failures: number): number =>
+	Math.round(reconnectWaitMs(Math.floor(failures / serversOf(options).length), options.random ?? systemRandom));
 
 function hear({inboxes, counters, subscriptions, heard, listener}: State, topic: string, payload: Buffer, retain: boolean): void {
 	if (!retain) heard.note(writerOf(topic));
@@ -277,9 +288,11 @@ function verify(state: State, withinMs: number, round = 0): void {
 	});
 }
 
-function reconnect({client, silent}: State): void {
+function reconnect(state: State): void {
+	const {client, silent} = state;
 	if (silent) return;
-	client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+	state.failures = 0;
+	pace(state);
 	// One that is gone already waits, perhaps for long.
 	if (client.stream.destroyed) client.reconnect();
 	else client.stream.destroy();
@@ -299,7 +312,7 @@ const connectOptions = (options: MqttLinkOptions): IClientOptions => ({
 	password: options.password,
 	keepalive: limits.linkKeepAliveSeconds,
 	connectTimeout: limits.linkConnectMs,
-	reconnectPeriod: limits.linkReconnectFirstMs,
+	reconnectPeriod: waitOf(options, 0),
 	// A refused login may be one of the moment: a standby answers so until it leads.
 	reconnectOnConnackError: true,
 	resubscribe: false,

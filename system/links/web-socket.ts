@@ -52,8 +52,14 @@ function upgraderOf<Opened>({subprotocol, payloadBytes}: UpgradeOptions, opened:
 		perMessageDeflate: false,
 		handleProtocols: () => subprotocol,
 	});
+	// A name with a slash, as Kubernetes has one, is none to ws: it hears nothing of it, and it is named beside.
+	const isHidden = subprotocol.includes('/');
+	if (isHidden) server.on('headers', headers => headers.push(`Sec-WebSocket-Protocol: ${subprotocol}`));
 	return {
-		upgrade: (request, socket, head, onOpen) => server.handleUpgrade(request, socket, head, webSocket => onOpen(opened(webSocket))),
+		upgrade(request, socket, head, onOpen) {
+			if (isHidden) delete request.headers['sec-websocket-protocol'];
+			server.handleUpgrade(request, socket, head, webSocket => onOpen(opened(webSocket)));
+		},
 		close() {
 			for (const client of server.clients) client.terminate();
 			server.close();

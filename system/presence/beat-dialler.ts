@@ -6,6 +6,7 @@
 // and the next only after a second, two, four; those before it go on, for a server that is merely slow takes them in their order.
 
 import {limits} from '../../api/limits.js';
+import {aboutMs} from '../links/reconnect-pace.js';
 import {redialOf} from './beat.js';
 import type {Random} from '../time/random.js';
 import type {Cancel, Clock} from '../time/clock.js';
@@ -106,7 +107,7 @@ export class BeatDialler {
 	#next(delayMs: number): void {
 		const {clock, random} = this.#options;
 		this.#cancelNext();
-		this.#cancelNext = clock.after(delayMs * (0.5 + random.next()), () => this.#attempt());
+		this.#cancelNext = clock.after(aboutMs(delayMs, random), () => this.#attempt());
 	}
 
 	#attempt(): void {

@@ -5,6 +5,7 @@
 import {limits} from '../../api/limits.js';
 import {isStill as isStillSince, startBeat, type Beat} from './beat.js';
 import {BeatDialler, type BeatConnection, type BeatDiallerOptions, type BeatFound} from './beat-dialler.js';
+import {usualPace, type Pace} from './pace.js';
 import type {Cancel} from '../time/clock.js';
 
 export type BeatLineOptions = Pick<BeatDiallerOptions, 'servers' | 'dial' | 'isAway' | 'clock' | 'random'> & {
@@ -12,6 +13,8 @@ export type BeatLineOptions = Pick<BeatDiallerOptions, 'servers' | 'dial' | 'isA
 	readonly boot: string;
 	/** How long the main loop has not moved. */
 	readonly stillMs: () => number;
+	/** How quickly it has to be heard. */
+	readonly pace?: () => Pace;
 	/** The connection stands, or is lost: then others may beat in its place. */
 	readonly onLine?: ((stands: boolean) => void) | undefined;
 	/** The broker took the connection and then did not answer for a while: it does again, here or on a new one, or was given up. */
@@ -34,6 +37,7 @@ export function openBeatLine(options: BeatLineOptions): Cancel {
 
 class BeatLine {
 	readonly #options: BeatLineOptions;
+	readonly #pace: () => Pace;
 	readonly #dialler: BeatDialler;
 	readonly #beat: Beat;
 	#line: Line | undefined;
@@ -43,6 +47,7 @@ class BeatLine {
 
 	constructor(options: BeatLineOptions) {
 		const {node, boot, clock, stillMs} = options;
+		this.#pace = options.pace ?? (() => usualPace);
 		this.#options = options;
 		this.#askedMs = clock.monotonicMs();
 		this.#dialler = new BeatDialler({
@@ -51,7 +56,7 @@ class BeatLine {
 			takenLane: () => this.#line?.lane,
 			onFound: found => this.#take(found),
 		});
-		this.#beat = startBeat({node, boot, clock, stillMs, publish: (topic, payload) => this.#say(topic, payload)});
+		this.#beat = startBeat({node, boot, clock, stillMs, pace: this.#pace, publish: (topic, payload) => this.#say(topic, payload)});
 		this.#dialler.start(clock.monotonicMs());
 	}
 
@@ -94,7 +99,7 @@ class BeatLine {
 	#take({connection, lane, tookMs}: BeatFound): ReturnType<BeatDiallerOptions['onFound']> {
 		const {clock, onLine, onSilent} = this.#options;
 		const former = this.#line;
-		const taken: Line = {connection, lane, heardMs: clock.monotonicMs(), patienceMs: Math.max(limits.beatAnswerMs, tookMs)};
+		const taken: Line = {connection, lane, heardMs: clock.monotonicMs(), patienceMs: Math.max(this.#pace().beatAnswerMs, tookMs)};
 		this.#line = taken;
 		former?.connection.abandon();
 		this.#beat.now();
@@ -111,7 +116,7 @@ class BeatLine {
 
 	#hear(line: Line): void {
 		line.heardMs = this.#options.clock.monotonicMs();
-		line.patienceMs = limits.beatAnswerMs;
+		line.patienceMs = this.#pace().beatAnswerMs;
 		if (!this.#dialler.isOn) return;
 		this.#dialler.stop();
 		this.#watch();
@@ -126,7 +131,7 @@ class BeatLine {
 		// What is sent into a cable that is out is lost, and TCP waits longer than the cable is out.
 		if (isAway?.() === true) return void (this.#cancelSay = clock.after(limits.beatAwayMs, () => this.#say(topic, payload)));
 		// Nothing was asked meanwhile, so nothing was answered.
-		if (this.#line !== undefined && nowMs - this.#askedMs > 2 * limits.beatMs) this.#line.heardMs = nowMs;
+		if (this.#line !== undefined && nowMs - this.#askedMs > 2 * this.#pace().beatMs) this.#line.heardMs = nowMs;
 		this.#askedMs = nowMs;
 		this.#line?.connection.say(topic, payload);
 	}

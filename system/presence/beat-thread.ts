@@ -31,6 +31,7 @@ export type BeatWork = {
 export type BeatMessage =
 	| {readonly type: 'servers'; readonly servers: readonly string[]}
 	| {readonly type: 'silence'; readonly isSilent: boolean}
+	| {readonly type: 'pace'; readonly graceMs: number}
 	| {readonly type: 'close'};
 
 /** What the thread says. */
@@ -39,6 +40,8 @@ export type BeatNews = 'stands' | 'lost' | 'silent';
 export type BeatThread = {
 	/** It does not beat, and makes no connection. */
 	readonly silence: (isSilent: boolean) => void;
+	/** A silent node has so long. */
+	readonly hurry: (graceMs: number) => void;
 	/** Says goodbye and ends the thread; however often it is called. */
 	readonly close: () => Promise<void>;
 };
@@ -50,6 +53,7 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 	const movement = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 	let told = servers();
 	let silent = false;
+	let graceMs: number = limits.nodeGraceMs;
 	let closed = false;
 	let cancelMove: Cancel = () => undefined;
 	let cancelStart: Cancel | undefined;
@@ -57,6 +61,7 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 	const start = (): Worker => {
 		const workerData: BeatWork = {...login, servers: told, movement};
 		const worker = new Worker(new URL('./beat-worker.js', import.meta.url), {workerData, resourceLimits, env: {}, execArgv: []});
+		if (graceMs !== limits.nodeGraceMs) worker.postMessage({type: 'pace', graceMs} satisfies BeatMessage);
 		if (silent) worker.postMessage({type: 'silence', isSilent: true} satisfies BeatMessage);
 		worker.on('message', (news: BeatNews) => (news === 'silent' ? onSilent?.() : onLine?.(news === 'stands')));
 		worker.on('error', (error: Error) => onProblem?.(`the thread of the beat failed: ${error.message}`));
@@ -96,6 +101,11 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 		silence(isSilent) {
 			silent = isSilent;
 			say({type: 'silence', isSilent});
+		},
+		hurry(told) {
+			if (told === graceMs) return;
+			graceMs = told;
+			say({type: 'pace', graceMs});
 		},
 		close: () => (closing ??= end()),
 	};

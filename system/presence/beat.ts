@@ -5,6 +5,7 @@ import {limits} from '../../api/limits.js';
 import {formatTopic} from '../../api/topics.js';
 import type {Cancel, Clock} from '../time/clock.js';
 import type {PubSub} from '../links/pubsub.js';
+import {usualPace, type Pace} from './pace.js';
 import {exponentialBackoffMs} from '../kernel/restart-policy.js';
 
 export type BeatOptions = {
@@ -15,22 +16,23 @@ export type BeatOptions = {
 	/** How long the main loop has not moved. */
 	readonly stillMs: () => number;
 	readonly publish: PubSub['publish'];
+	readonly pace?: () => Pace;
 };
 
 export type Beat = {
-	/** Beats out of turn; the next one is half a second away. */
+	/** Beats out of turn; the next one is a whole interval away. */
 	readonly now: () => void;
 	readonly end: Cancel;
 };
 
-/** Beats at once and every half second until its end, except while the main loop stands still. */
-export function startBeat({node, boot, clock, stillMs, publish}: BeatOptions): Beat {
+/** Beats at once and then at its pace until its end, except while the main loop stands still. */
+export function startBeat({node, boot, clock, stillMs, publish, pace = () => usualPace}: BeatOptions): Beat {
 	const topic = formatTopic({type: 'beat', node});
 	let sequence = 0;
 	let cancel: Cancel = () => undefined;
 	const beat = (): void => {
 		cancel();
-		cancel = clock.after(limits.beatMs, beat);
+		cancel = clock.after(pace().beatMs, beat);
 		if (isStill(stillMs())) return;
 		sequence += 1;
 		publish(topic, formatBeat({boot, sequence}), {retain: false});

@@ -5,6 +5,7 @@
 
 import {isNewer, type Presence} from '../../api/presence.js';
 import {limits} from '../../api/limits.js';
+import {usualPace, type Pace} from './pace.js';
 
 /** What was heard since the last reading. */
 export type Signs = {
@@ -78,20 +79,25 @@ export type Membership = {
 type Observer = Pick<Membership, 'startedAtMs' | 'atMs' | 'smoothSinceMs' | 'canaryAtMs' | 'wellSinceMs'>;
 
 /** The membership after a reading; the first one begins it. */
-export function observe(previous: Membership | undefined, signs: Signs, roster: ReadonlyMap<string, MemberStanding>): Membership {
-	const observer = observerAfter(previous, signs);
+export function observe(
+	previous: Membership | undefined,
+	signs: Signs,
+	roster: ReadonlyMap<string, MemberStanding>,
+	pace: Pace = usualPace,
+): Membership {
+	const observer = observerAfter(previous, signs, pace);
 	const news = newsOf(signs);
 	const heardOf = new Map<string, Member>();
 	for (const [name, standing] of roster) {
 		const before = previous?.members.get(name) ?? stranger(observer.atMs);
-		const member = withNews(before, news.get(name) ?? nothing, observer.atMs);
-		heardOf.set(name, {...member, state: livenessOf(member, standing, observer)});
+		const member = withNews(before, news.get(name) ?? nothing, observer.atMs, pace);
+		heardOf.set(name, {...member, state: livenessOf(member, standing, observer, pace)});
 	}
 	const {heard, counted} = census(heardOf, roster);
 	const majoritySinceMs = heard * 2 > counted - 1 ? (previous?.majoritySinceMs ?? observer.atMs) : undefined;
 	const members = new Map<string, Member>();
 	for (const [name, member] of heardOf)
-		members.set(name, judged(member, previous?.members.get(name), roster.get(name) ?? 'remote', observer, majoritySinceMs));
+		members.set(name, judged(member, previous?.members.get(name), roster.get(name) ?? 'remote', observer, majoritySinceMs, pace));
 	return {...observer, majoritySinceMs, heard, counted, members};
 }
 
@@ -105,16 +111,16 @@ export function forgetMember(membership: Membership, name: string): Membership {
 	return {...membership, members};
 }
 
-function observerAfter(previous: Membership | undefined, signs: Signs): Observer {
+function observerAfter(previous: Membership | undefined, signs: Signs, {observerLagMs, suspectAfterMs}: Pace): Observer {
 	const {atMs: toldMs, lagMs, canaryHeard} = signs;
 	if (previous === undefined) {
-		const wellSinceMs = lagMs < limits.observerLagMs ? toldMs : undefined;
+		const wellSinceMs = lagMs < observerLagMs ? toldMs : undefined;
 		return {startedAtMs: toldMs, atMs: toldMs, smoothSinceMs: toldMs, canaryAtMs: toldMs, wellSinceMs};
 	}
 	const atMs = Math.max(previous.atMs, toldMs);
-	const lagged = lagMs >= limits.observerLagMs || atMs - previous.atMs >= limits.signsMs + limits.observerLagMs;
+	const lagged = lagMs >= observerLagMs || atMs - previous.atMs >= limits.signsMs + observerLagMs;
 	const canaryAtMs = canaryHeard ? atMs : previous.canaryAtMs;
-	const isWell = !lagged && atMs - canaryAtMs < limits.suspectAfterMs;
+	const isWell = !lagged && atMs - canaryAtMs < suspectAfterMs;
 	return {
 		startedAtMs: previous.startedAtMs,
 		atMs,
@@ -142,8 +148,8 @@ function newsOf({beats, packets, presences}: Signs): ReadonlyMap<string, News> {
 	return news;
 }
 
-const withNews = (before: Member, {beat, packet, presences}: News, atMs: number): Member =>
-	withPackets(before, withPresences(before, presences, atMs), beat, packet, atMs);
+const withNews = (before: Member, {beat, packet, presences}: News, atMs: number, {suspectAfterMs}: Pace): Member =>
+	withPackets(before, withPresences(before, presences, atMs), beat, packet, atMs, suspectAfterMs);
 
 const stranger = (sinceMs: number): Member => ({
 	state: 'unknown',
@@ -183,25 +189,25 @@ function withPresence(member: Member, {state, boot, connection}: Presence, atMs:
 }
 
 /** A will and a beat of the same reading: which came first is not known, and the next beat will tell. */
-function withPackets(before: Member, member: Member, beat: boolean, packet: boolean, atMs: number): Member {
+function withPackets(before: Member, member: Member, beat: boolean, packet: boolean, atMs: number, suspectAfterMs: number): Member {
 	if (!beat && !packet) return member;
-	const wasSilent = before.heardAtMs === undefined || atMs - before.heardAtMs >= limits.suspectAfterMs;
+	const wasSilent = before.heardAtMs === undefined || atMs - before.heardAtMs >= suspectAfterMs;
 	const closed = member.closed && !(before.closed && (beat || wasSilent));
 	const revivedAtMs = !beat && wasSilent ? atMs : member.revivedAtMs;
 	return {...member, heardAtMs: atMs, beatAtMs: beat ? atMs : member.beatAtMs, revivedAtMs, closed};
 }
 
 /** What is heard of it now, without a word on whether it is dead. */
-function livenessOf(member: Member, standing: MemberStanding, observer: Observer): MemberState {
+function livenessOf(member: Member, standing: MemberStanding, observer: Observer, {suspectAfterMs}: Pace): MemberState {
 	if (standing === 'local') return 'alive';
 	const {restartingUntilMs = 0, heardAtMs, state} = member;
 	if (observer.atMs < restartingUntilMs && standing !== 'lost') return 'restarting';
 	if (heardAtMs === undefined) return 'unknown';
 	if (member.closed) return 'suspect';
 	const {atMs} = observer;
-	const isQuiet = atMs - Math.max(member.beatAtMs ?? 0, member.revivedAtMs ?? 0) >= limits.suspectAfterMs;
+	const isQuiet = atMs - Math.max(member.beatAtMs ?? 0, member.revivedAtMs ?? 0) >= suspectAfterMs;
 	// An observer that stood still has not read yet what came meanwhile.
-	const isJudge = state !== 'alive' || atMs - observer.smoothSinceMs >= limits.suspectAfterMs;
+	const isJudge = state !== 'alive' || atMs - observer.smoothSinceMs >= suspectAfterMs;
 	return isQuiet && isJudge ? 'suspect' : 'alive';
 }
 
@@ -224,6 +230,7 @@ function judged(
 	standing: MemberStanding,
 	observer: Observer,
 	majoritySinceMs: number | undefined,
+	{graceMs, suspectAfterMs}: Pace,
 ): Member {
 	if (member.state === 'alive' || member.state === 'restarting') return {...member, frozen: false, isEvictable: false};
 	const {atMs, startedAtMs, wellSinceMs = atMs} = observer;
@@ -233,11 +240,11 @@ function judged(
 		local: atMs,
 		remote: Math.max(silentSinceMs, wellSinceMs, majoritySinceMs ?? atMs),
 		departed: Math.max(silentSinceMs, member.sinceMs, wellSinceMs),
-		lost: Math.max(startedAtMs, silentSinceMs - limits.nodeGraceMs + limits.suspectAfterMs),
+		lost: Math.max(startedAtMs, silentSinceMs - graceMs + suspectAfterMs),
 	}[standing];
-	const isOver = atMs - sinceMs >= limits.nodeGraceMs;
+	const isOver = atMs - sinceMs >= graceMs;
 	const wasDead = before?.state === 'dead' && before.heardAtMs === member.heardAtMs;
-	const isLate = before?.frozen === true || atMs - Math.max(silentSinceMs, wellSinceMs) >= limits.nodeGraceMs;
+	const isLate = before?.frozen === true || atMs - Math.max(silentSinceMs, wellSinceMs) >= graceMs;
 	return {
 		...member,
 		state: isOver || wasDead ? 'dead' : member.state,

@@ -8,6 +8,7 @@ import {limits} from '../../api/limits.js';
 import {createAnnouncer} from './announcer.js';
 import {standInBeat} from './beat.js';
 import {startBeatThread, type BeatThread, type BeatThreadOptions} from './beat-thread.js';
+import {paceOf, usualPace} from './pace.js';
 import {systemClock} from '../time/clock.js';
 import type {Links} from '../links/link.js';
 import {connectMqttLink, type MqttLink, type MqttLinkOptions} from '../links/mqtt-link.js';
@@ -42,6 +43,8 @@ export type Uplink = {
 	readonly announceRestart: () => void;
 	/** Whether the agent says nothing at all: it is cut off as by a network. */
 	readonly silence: (isSilent: boolean) => void;
+	/** A silent node has so long: it beats so that it is heard within it. */
+	readonly hurry: (graceMs: number) => void;
 	/** Says goodbye on all connections: no will is published. */
 	readonly close: () => Promise<void>;
 };
@@ -72,18 +75,20 @@ export function openUplink(options: UplinkOptions): Uplink {
 	});
 	control.subscribe(announcer.topic, (_topic, payload) => announcer.hear(payload));
 	const bulk = link('bulk', {});
-	/** While the beat has no connection of its own it takes this one. */
-	const beatHere = standInBeat({node, boot, clock: systemClock, publish: control.publish});
-	beatHere(true);
+	/** While the beat has no connection of its own it takes this one; where there is no time to find that out, always. */
+	let pace = usualPace;
+	const standIn = standInBeat({node, boot, clock: systemClock, publish: control.publish, pace: () => pace});
 	let isSilent = false;
 	let stands = false;
+	const beatHere = (): void => standIn((!stands || pace.beatsTwice) && !isSilent);
+	beatHere();
 	const beat = startBeat({
 		...login,
 		servers,
 		clock: systemClock,
 		onLine(standsNow) {
 			stands = standsNow;
-			beatHere(!stands && !isSilent);
+			beatHere();
 		},
 		// A host that vanished says nothing, and on a link that was away TCP waits for up to as long again: the other two may still do.
 		onSilent() {
@@ -94,14 +99,19 @@ export function openUplink(options: UplinkOptions): Uplink {
 	});
 	const close = async (): Promise<void> => {
 		await Promise.all([control.close(), bulk.close(), beat.close()]);
-		beatHere(false);
+		standIn(false);
 	};
 	const silence = (silent: boolean): void => {
 		isSilent = silent;
-		beatHere(!stands && !isSilent);
+		beatHere();
 		for (const each of [control, bulk, beat]) each.silence(isSilent);
 	};
-	return {links: {control, bulk}, control, bulk, announceRestart: announcer.restarting, silence, close};
+	const hurry = (graceMs: number): void => {
+		pace = paceOf(Math.min(Math.max(graceMs, limits.nodeGraceLeastMs), limits.nodeGraceMostMs));
+		beat.hurry(pace.graceMs);
+		beatHere();
+	};
+	return {links: {control, bulk}, control, bulk, announceRestart: announcer.restarting, silence, hurry, close};
 }
 
 /** Gives up when the broker refuses this agent for longer than one that is dead could be taken for alive. */

@@ -266,6 +266,12 @@ export class FakeCluster {
 		return this.ask(objectAddress(key), message);
 	}
 
+	/** What a silent node has from now on. */
+	setGrace(grace: string): void {
+		const outcome = this.tellRecord('clusterconfigs/_/cluster', {type: 'patch', patch: {spec: {nodes: {grace}}}});
+		if (!outcome.ok) throw new Error(outcome.error.message);
+	}
+
 	list(plural: string): readonly ApiObject[] {
 		return [...(this.#durable?.index.list(plural) ?? [])];
 	}

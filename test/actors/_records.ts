@@ -8,6 +8,7 @@ import {nodeController} from '../../actors/control/nodes/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
 import {resourceQuotaController} from '../../actors/control/cluster/resource-quota.js';
 import {disruptionBudgetController} from '../../actors/control/pods/disruption-budget.js';
+import {dnsController, ingressController} from '../../actors/control/network/route.js';
 import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
 import {daemonSetController} from '../../actors/control/workloads/daemonset.js';
@@ -16,6 +17,7 @@ import {jobController} from '../../actors/control/workloads/job.js';
 import {statefulSetController} from '../../actors/control/workloads/statefulset.js';
 import {claimController} from '../../actors/control/storage/claim.js';
 import {volumeController} from '../../actors/control/storage/volume.js';
+import {serviceController} from '../../actors/control/network/service.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
@@ -41,6 +43,9 @@ export const records = {
 	PersistentVolumeClaim: recordOf(claimController),
 	PersistentVolume: recordOf(volumeController),
 	ClusterConfig: recordOf(clusterConfigController),
+	Service: recordOf(serviceController),
+	Dns: recordOf(dnsController),
+	Ingress: recordOf(ingressController),
 };
 
 const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];

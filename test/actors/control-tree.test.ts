@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import {failed} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {kinds} from '../../api/catalogue.js';
 import {controlDesign} from '../../actors/control/design.js';
 import {controllers} from '../../actors/control/kinds.js';
@@ -20,7 +21,7 @@ test('the root starts a collection for each kind, the scheduler, the detector an
 	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'), ...systemClasses)));
 	t.deepEqual(
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
-		[...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync', 'inspector'].map(name => [name, 'permanent']),
+		[...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync', 'subnets', 'inspector'].map(name => [name, 'permanent']),
 	);
 	for (const effect of effects)
 		if (effect.type === 'spawn') t.true(Object.hasOwn(controlDesign.behaviors, effect.behavior), effect.behavior);
@@ -66,7 +67,7 @@ test('a new cluster begins with the class it was given, also when that is only t
 			effect.type === 'create' && effect.id === 'clusterconfigs/_/cluster' ? [effect.object.spec] : [],
 		);
 	t.deepEqual(specs({}), [{}]);
-	t.deepEqual(specs({defaultClass: 'docker'}, {type: 'furnish'}), [{runtime: {default: 'docker'}}]);
+	t.deepEqual(specs({settings: {runtime: {default: 'docker'}}}, {type: 'furnish'}), [{runtime: {default: 'docker'}}]);
 });
 
 test('what could not be made is tried again after a second', t => {
@@ -98,10 +99,14 @@ test('the hello of a known node goes to its own sync', t => {
 test('every node is told which servers there are, and whoever says hello later as well', t => {
 	const context = contextWith(indexOf(aNode()), {self});
 	const servers = {type: 'servers', servers: ['https://a:1', 'https://b:2']} as const;
-	const told = {type: 'tell', to: 'troupe://node-a/sync', message: servers} as const;
+	const told = {type: 'tell', to: 'troupe://node-a/sync', message: {...servers, graceMs: limits.nodeGraceMs}} as const;
 	const known = playFrom(syncSupervisor, play(syncSupervisor, term, [], context).state, [servers], context);
 	t.deepEqual(known.effects, [told]);
 	t.deepEqual(playFrom(syncSupervisor, known.state, [aHello()], context).effects, [...passedOn, told] as never);
+	const config = aClusterConfig('least-pods');
+	const hurried = contextWith(indexOf(aNode(), {...config, spec: {...config.spec, nodes: {grace: '1s'}}}), {self});
+	const now = {...told, message: {...servers, graceMs: 1_000}};
+	t.deepEqual(playFrom(syncSupervisor, known.state, [{type: 'settings'}], hurried).effects, [now]);
 });
 
 test('an unknown node is registered with its labels first', t => {

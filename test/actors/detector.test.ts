@@ -69,6 +69,36 @@ test('a node that is silent for less than the grace is written twice, and nothin
 	t.deepEqual([...cluster.node('node-a').runs.values()], pids);
 });
 
+test('the ClusterConfig says how long a silent node has, also while the cluster runs', t => {
+	const cluster = new FakeCluster({nodes: threeNodes});
+	cluster.create('replicasets', setDraft(6));
+	cluster.pass(10_000);
+	cluster.setGrace('30s');
+	cluster.node('node-a').cut = true;
+	cluster.pass(30_000 - 2 * signsMs);
+	t.is(cluster.ready('node-a'), 'Unknown NodeSuspect');
+	cluster.setGrace('1s');
+	cluster.pass(2 * signsMs);
+	t.is(cluster.ready('node-a'), 'Unknown NodeLost');
+	cluster.heal('node-a');
+	cluster.pass(5_000);
+	cluster.node('node-b').cut = true;
+	cluster.pass(1_000 + 2 * signsMs);
+	t.is(cluster.ready('node-b'), 'Unknown NodeLost');
+});
+
+test('a pod that tolerates a lost node for longer outlives a short grace', t => {
+	const tolerations = [{key: unreachable, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 20}];
+	const {cluster, home} = withBarePod({tolerations});
+	cluster.setGrace('1s');
+	cluster.pass(10_000);
+	cluster.node(home).cut = true;
+	cluster.pass(20_000 - 2 * signsMs);
+	t.is(cluster.pod('bare')?.spec?.nodeName, home);
+	cluster.pass(1_000);
+	t.not(cluster.pod('bare')?.spec?.nodeName, home);
+});
+
 test('a suspect node gets no new pods, and again some when it is back', t => {
 	const cluster = new FakeCluster({nodes: ['node-a', 'node-b']});
 	cluster.node('node-a').cut = true;

@@ -174,6 +174,7 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 		[
 			['runtime', 'permanent'],
 			['named', 'permanent'],
+			['network', 'permanent'],
 			['pods', 'permanent'],
 			['leases', 'permanent'],
 			['volume-usage', 'permanent'],
@@ -189,6 +190,7 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 		'Leases',
 		'ConfigCache',
 		'ConfigCopy',
+		'Network',
 		'VolumeRemoval',
 		'VolumeUsage',
 		'Usage',

@@ -89,6 +89,18 @@ test('a port of a node is one pod’s, per protocol', t => {
 	t.is(where(withPorts({containerPort: 53, hostPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
 });
 
+test('where pods have a network of their own, only what asks for a port of the node takes one', t => {
+	const nodes = [aNode({status: {network: {pods: 'routed', services: 'proxy'}}})];
+	const containers = [aContainer({ports: [{containerPort: 53}, {containerPort: 80, hostPort: 80}]})];
+	const pods = [aReadyPod({name: 'one', spec: {containers}})];
+	t.is(where(withPorts({containerPort: 53}), {nodes, pods}), 'node-a');
+	t.is(where(withPorts({containerPort: 80}), {nodes, pods}), 'node-a');
+	t.is(where(withPorts({containerPort: 80, hostPort: 80}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/80 is taken');
+	const onHost = aPod({spec: {hostNetwork: true, containers: [aContainer({ports: [{containerPort: 80}]})]}});
+	t.regex(where(onHost, {nodes, pods}), /port TCP\/80 is taken/);
+	t.deepEqual(wheres([onHost, withPorts({containerPort: 80, hostPort: 80})], {nodes}).slice(0, 1), ['node-a']);
+});
+
 test('a port of the node that leads to another one of the container is something that a node has to be able to', t => {
 	const pod = withPorts({containerPort: 80, hostPort: 8080});
 	const lacks = 'lacks hostPort mapping (a hostPort other than its containerPort)';

@@ -95,9 +95,14 @@ test('a node says hello with what it has in its cache', t => {
 });
 
 test('the list of servers goes to the edge, which dials them', t => {
-	const {effects} = on(fresh(), {type: 'servers', servers: ['https://a:1']});
+	const {effects} = on(fresh(), {type: 'servers', servers: ['https://a:1'], graceMs: 1_000});
 	t.deepEqual(effects, [
-		{type: 'perform', command: {type: 'servers.keep', servers: ['https://a:1']}, key: 'servers', as: 'serversKept'} as never,
+		{
+			type: 'perform',
+			command: {type: 'servers.keep', servers: ['https://a:1'], graceMs: 1_000},
+			key: 'servers',
+			as: 'serversKept',
+		} as never,
 	]);
 });
 

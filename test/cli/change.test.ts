@@ -145,7 +145,7 @@ test('config shows settings, changes one, and says what would be right', async t
 	const {cluster, troupe} = await openCluster(t);
 	const input = 'apiVersion: troupe.dev/v1\nkind: ClusterConfig\nmetadata: {name: cluster}\nspec: {scheduler: {strategy: least-pods}}\n';
 	await troupe(['apply', '-f', '-'], {input});
-	t.is((await troupe(['config', 'get'])).out, 'scheduler.strategy least-pods\nruntime.default process\n');
+	t.is((await troupe(['config', 'get'])).out, 'scheduler.strategy least-pods\nruntime.default process\nnodes.grace 5s\n');
 	t.deepEqual(await troupe(['config', 'set', 'scheduler.strategy', 'round-robin']), {
 		code: 0,
 		out: 'scheduler.strategy round-robin\n',

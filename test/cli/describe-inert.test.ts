@@ -39,8 +39,8 @@ test('a container that runs shows as whom and where', t => {
 
 test('an object that nothing acts on says which controller is missing', async t => {
 	t.regex(
-		await describePlain(committed(manifests.Service), nowMs, widthOf, asYaml),
-		/Controller: +missing: this version has no Service controller\n/,
+		await describePlain(committed(manifests.HorizontalPodAutoscaler), nowMs, widthOf, asYaml),
+		/Controller: +missing: this version has no HorizontalPodAutoscaler controller\n/,
 	);
 	const config = {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: 'cluster'}};
 	t.notRegex(await describePlain(committed(config), nowMs, widthOf, asYaml), /Controller/);

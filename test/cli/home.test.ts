@@ -47,12 +47,14 @@ test('up takes its defaults from the contract', async t => {
 		dockerProblem: undefined,
 		allowPrivileged: false,
 		warmSandboxes: undefined,
+		router: {host: '127.0.0.1', port: 8080},
 		store: 'level',
 		node: 'box',
 		simulatedNodes: 0,
 		hostPaths: 'all',
 		podUsers: undefined,
 		volumes: undefined,
+		grace: undefined,
 		isNew: false,
 		faults: false,
 		maxProcesses: undefined,
@@ -119,6 +121,7 @@ test('up tells all wrong flags at once', async t => {
 		'--pod-users=5-9',
 		'--max-processes=3',
 		'--warm-sandboxes=65',
+		'--grace=900ms',
 	];
 	const error = await t.throwsAsync(upOptions(...asked), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
@@ -128,6 +131,7 @@ test('up tells all wrong flags at once', async t => {
 		'--warm-sandboxes must be a whole number from 0 to 64, got 65',
 		'--docker must be an Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT, got "ssh://x"',
 		'--store "etcd://a:b" names no etcd: "a:b" is no host:port',
+		'--grace must be a length of time from 1s to 10m, such as 5s, got "900ms"',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
 		'--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "srv"',
 		'--pod-users must begin at 1000 or above, for those below belong to the system, got "5-9"',

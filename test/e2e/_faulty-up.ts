@@ -42,6 +42,7 @@ const options: UpOptions = {
 	dockerProblem: undefined,
 	allowPrivileged: false,
 	warmSandboxes: undefined,
+	router: undefined,
 	isNew: false,
 	faults: false,
 	store: 'level',
@@ -51,6 +52,7 @@ const options: UpOptions = {
 	maxProcesses: undefined,
 	volumes: undefined,
 	hostPaths: [],
+	grace: undefined,
 	detach: false,
 };
 

@@ -10,7 +10,7 @@ import {smallFiles} from './small.js';
 const harmless: ReadonlySet<string> = new Set(
 	['assert', 'buffer', 'crypto', 'events', 'path', 'perf_hooks', 'process', 'stream', 'string_decoder', 'url', 'util', 'zlib']
 		.map(name => `node:${name}`)
-		.concat(['ava', 'ajv', 'croner', 'diff', 'fast-check', 'leven', 'picocolors', 'string-width', 'typebox', 'yaml']),
+		.concat(['ava', 'ajv', 'croner', 'diff', 'fast-check', 'leven', 'picocolors', 're2js', 'string-width', 'typebox', 'yaml']),
 );
 const effects = /\btest\.(?:serial|before|after)|\bsetTimeout\(|\bprocess\.(?:env|on)\b|\bDate\.now\(|\bperformance\.now\(/;
 const imports = /\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;

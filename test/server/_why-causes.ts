@@ -1290,9 +1290,10 @@ export const plantedCauses: readonly PlantedCause[] = [
 	},
 	{
 		title: 'an object on which nothing acts yet',
-		objects: [kindWith('v1', 'Service', 'web', {}, undefined)],
-		answer: 'Nothing is wrong with Service web: it is kept, but nothing acts on it yet: this version has no Service controller.',
-		chain: ['service/web'],
+		objects: [kindWith('autoscaling/v2', 'HorizontalPodAutoscaler', 'web', {}, undefined)],
+		answer:
+			'Nothing is wrong with HorizontalPodAutoscaler web: it is kept, but nothing acts on it yet: this version has no HorizontalPodAutoscaler controller.',
+		chain: ['horizontalpodautoscaler/web'],
 		next: null,
 	},
 	{

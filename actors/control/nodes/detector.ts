@@ -32,12 +32,14 @@ import {
 	type Signs,
 	type MemberStanding,
 } from '../../../system/presence/membership.js';
+import {paceOf, type Pace} from '../../../system/presence/pace.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey, podKey, syncOfNode} from '../../addresses.js';
 import type {CallHello} from '../../protocol/sync-message.js';
 import {evictionOf, isLost} from '../pods/eviction.js';
 import {confirmedLost, saysLost, withFinding, type Finding} from './node-finding.js';
 import type {NodeMessage} from './node.js';
+import {nodeGraceMs} from '../pods/node-grace.js';
 import {onNode} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
 
@@ -112,7 +114,7 @@ function departed(state: DetectorState, node: string): Next<DetectorState> {
 
 function heard(state: DetectorState, signs: Signs, context: Context): Next<DetectorState> {
 	const {known} = context;
-	const membership = observe(state.membership, signs, rosterOf(state, known));
+	const membership = observe(state.membership, signs, rosterOf(state, known), paceOf(nodeGraceMs(known)));
 	const names = [...state.departed].filter(name => isDeparted(name, membership.members.get(name), known));
 	const now: DetectorState = {...state, membership, departed: names.length === state.departed.size ? state.departed : new Set(names)};
 	return next(now, effectsOf(now, context));
@@ -193,9 +195,10 @@ const isLeft = (name: string, pending: Context['pending']): boolean =>
 function* evictions(name: string, silentMs: number, {known, pending}: Context): Iterable<readonly Effect[]> {
 	const node = known.get(nodeKey(name)) as NodeObject | undefined;
 	if (node !== undefined && !isLost(node)) return;
+	const graceMs = nodeGraceMs(known);
 	for (const object of known.byTerm('pods', onNode(name))) {
 		const pod = object as Pod;
-		const type = evictionOf(pod, {silentMs, isDeparted: node === undefined});
+		const type = evictionOf(pod, {silentMs, graceMs, isDeparted: node === undefined});
 		const {uid} = pod.metadata;
 		const id = `${type}/${uid}`;
 		if (type === undefined || pending.has(id)) continue;
@@ -218,18 +221,18 @@ const troubles: ReadonlySet<string> = new Set(['ERR_STORE', 'ERR_BUSY', 'ERR_ACT
 function confirm(state: DetectorState, {node, replyTo}: ConfirmLost, {known}: Context): readonly Effect[] {
 	const about: JsonObject = {resource: 'nodes', name: node, kind: 'nodes'};
 	if (known.get(nodeKey(node)) === undefined) return reply(replyTo, failed('ERR_NOT_FOUND', about));
-	const refusal = whyNotLost(state, node);
+	const refusal = whyNotLost(state, node, paceOf(nodeGraceMs(known)));
 	if (refusal !== undefined) return reply(replyTo, {ok: false, error: failure('ERR_CONFLICT', {...about, message: refusal})});
 	const message: NodeMessage = {type: 'confirmLost', replyTo};
 	return [tell(objectAddress(nodeKey(node)), message)];
 }
 
-function whyNotLost({localNodes, membership}: DetectorState, node: string): string | undefined {
+function whyNotLost({localNodes, membership}: DetectorState, node: string, {suspectAfterMs}: Pace): string | undefined {
 	if (localNodes.has(node)) return 'it lives in the process of the control plane, and so is not lost';
 	const member = membership?.members.get(node);
 	if (membership === undefined || member === undefined) return 'nothing has been heard of any node yet; wait a moment';
 	const silentMs = Math.round(silenceMs(membership, member));
-	if (member.state !== 'alive' && silentMs >= limits.suspectAfterMs) return undefined;
+	if (member.state !== 'alive' && silentMs >= suspectAfterMs) return undefined;
 	return member.heardAtMs === undefined
 		? `the control plane has listened for ${silentMs} ms only; wait a moment`
 		: `it is heard, ${silentMs} ms ago at last; to move its pods stop its agent first`;

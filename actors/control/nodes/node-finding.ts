@@ -29,6 +29,9 @@ const silent = {
 	dead: {reason: 'NodeLost', message: 'nothing is heard of the node; its pods are replaced'},
 } as const;
 
+/** Why a node is not ready of which nothing is heard. An agent that says that it restarts leaves its pods running. */
+export const silentReasons: ReadonlySet<string> = new Set([silent.suspect.reason, silent.dead.reason]);
+
 const ours: ReadonlySet<string> = new Set(Object.values(silent).map(({reason}) => reason));
 
 const heardAgain = {type: 'Ready', status: 'True', reason: 'AgentReady', message: 'the agent is heard'} as const;

@@ -6,8 +6,9 @@ import type {NodeCondition, NodeObject, NodeStatus} from '../../../api/kinds/nod
 import {cpuText} from '../../../api/quantity.js';
 import {dockerNotReady, type RuntimeClass} from '../../../api/runtime-class.js';
 import {tell, type Effect, type ReplyTo} from '../../../system/kernel/behavior.js';
-import type {RuntimeInfo} from '../../protocol/runtime-info.js';
-import {withCondition} from '../objects/conditions.js';
+import {subnetsAddress} from '../../addresses.js';
+import type {NetworkInfo, RuntimeInfo} from '../../protocol/runtime-info.js';
+import {withCondition, withoutCondition} from '../objects/conditions.js';
 import {controller, type Handled} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isLost} from '../pods/eviction.js';
@@ -24,8 +25,13 @@ type NodeNews =
 	| {readonly type: 'found'; readonly finding: Finding}
 	/** It has taints without the time when they came. */
 	| {readonly type: 'stamp'}
+	/** The subnet of its pods; undefined: there is none left. */
+	| {readonly type: 'subnetGiven'; readonly podCIDR: string | undefined}
 	/** A person says that it is lost; that is over once it is heard. */
 	| {readonly type: 'confirmLost'};
+
+/** To what gives nodes the subnets of their pods. */
+export type WantSubnet = {readonly type: 'wantSubnet'; readonly node: string};
 
 export type NodeMessage = NodeNews & {readonly replyTo?: ReplyTo | undefined};
 
@@ -34,7 +40,7 @@ const stamp: NodeMessage = {type: 'stamp'};
 export const nodeController = controller<NodeObject, NodeMessage>({
 	plural: 'nodes',
 	terms: nodeTerms,
-	reconcile: (node, {self}) => ({effects: isUnstamped(node) ? [tell(self, stamp)] : []}),
+	reconcile: (node, {self}) => ({effects: [...(isUnstamped(node) ? [tell(self, stamp)] : []), ...subnetWish(node)]}),
 	receive(node, message, {nowMs}) {
 		switch (message.type) {
 			case 'heard':
@@ -45,6 +51,8 @@ export const nodeController = controller<NodeObject, NodeMessage>({
 				return found(node, message.finding, nowMs);
 			case 'stamp':
 				return stamped(node, nowMs);
+			case 'subnetGiven':
+				return subnetGiven(node, message.podCIDR, nowMs);
 			case 'confirmLost':
 				return confirmLost(node, nowMs);
 		}
@@ -57,8 +65,9 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 	}
 	const resources = {cpu: cpuText(info.cpuMillis), memory: `${Math.floor(info.memoryBytes / 1024)}Ki`, pods: String(info.maxPods)};
 	const wasReady = isConditionTrue(node.status?.conditions, 'Ready');
+	const {network: _before, ...known} = node.status ?? {};
 	const status: NodeStatus = {
-		...node.status,
+		...known,
 		capacity: resources,
 		allocatable: resources,
 		conditions: conditionsOf(node, info, nowMs),
@@ -70,11 +79,45 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		runtimeFeatures: info.features,
 		runtimeClasses: info.classes ?? classesOfBefore,
 		...(info.localVolumes === undefined ? {} : {localVolumes: info.localVolumes}),
+		...(info.network === undefined ? {} : {network: networkOf(info.network)}),
 	};
 	const object: NodeObject = {...node, status};
 	const ready = wasReady ? [] : [normal('NodeReady', `node ${node.metadata.name} is heard: ${info.name} ${info.version}`)];
-	return {ok: true, object, effects: [...ready, ...dockerEvents(node, object, info)]};
+	return {ok: true, object, effects: [...ready, ...dockerEvents(node, object, info), ...subnetWish(object)]};
 }
+
+/** Not more than that: what comes from the agent may be longer some day. */
+const networkOf = ({pods, services, occupied}: NetworkInfo): NonNullable<NodeStatus['network']> => ({
+	pods,
+	services,
+	...(occupied === undefined || occupied.length === 0 ? {} : {occupied: [...occupied]}),
+});
+
+/** Its pods are to have a network of their own, and it has no addresses for them. */
+const lacksSubnet = ({spec, status}: NodeObject): boolean => status?.network?.pods === 'routed' && spec?.podCIDR === undefined;
+
+function subnetWish(node: NodeObject): readonly Effect[] {
+	if (!lacksSubnet(node)) return [];
+	const wish: WantSubnet = {type: 'wantSubnet', node: node.metadata.name};
+	return [tell(subnetsAddress, wish)];
+}
+
+function subnetGiven(node: NodeObject, podCIDR: string | undefined, nowMs: number): Handled<NodeObject> {
+	if (!lacksSubnet(node)) return {ok: true, object: node};
+	if (podCIDR !== undefined) {
+		const conditions = withoutCondition(node.status?.conditions, noSubnet);
+		const status = {...node.status, ...(conditions === undefined ? {} : {conditions})};
+		return {ok: true, object: {...node, spec: {...node.spec, podCIDR, podCIDRs: [podCIDR]}, status}};
+	}
+	const message =
+		'no subnet is left for its pods: spec.network.podCIDR of the ClusterConfig is too small, or its hosts use it for something else';
+	const conditions = withCondition(node.status?.conditions, {type: noSubnet, status: 'True', reason: 'NoSubnetLeft', message}, nowMs);
+	if (conditions === node.status?.conditions) return {ok: true, object: node};
+	return {ok: true, object: {...node, status: {...node.status, conditions}}, effects: [warning('NoSubnetLeft', message)]};
+}
+
+/** As Kubernetes calls it. */
+const noSubnet = 'NetworkUnavailable';
 
 function dockerEvents(before: NodeObject, after: NodeObject, {classes = []}: RuntimeInfo): readonly Effect[] {
 	const was = conditionOf(before.status?.conditions, dockerNotReady);

@@ -4,6 +4,7 @@ import type {Failure, Outcome} from '../../../api/errors.js';
 import type {ApiObject, Draft, Labels} from '../../../api/object.js';
 import type {Context, Effect, Message} from '../../../system/kernel/behavior.js';
 import type {Filing, Known} from '../../../system/index/object-index.js';
+import type {Allotment} from './allotment.js';
 
 /** What a reconcile wants. A status equal to the present one writes nothing. */
 export type Reconciliation<Status> = {
@@ -39,6 +40,8 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	readonly watches?: {readonly [plural: string]: (change: Watched, known: Known) => Iterable<ApiObject>};
 	/** What of a new object depends on others: the draft with it, or why it cannot be made. */
 	readonly prepare?: (draft: Draft, known: Known) => Outcome<Draft>;
+	/** What each object has alone, such as an address: the collection gives it. */
+	readonly allotment?: Allotment;
 	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
 	readonly reconcile: (object: Obj, context: Context, failures: Failures) => Reconciliation<Obj['status']>;
 	/**

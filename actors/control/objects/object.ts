@@ -8,7 +8,7 @@ import {admitCreate} from '../../../api/admission.js';
 import {kindByPlural} from '../../../api/catalogue.js';
 import {keepReference} from '../../../api/equal.js';
 import {failure, type Failure} from '../../../api/errors.js';
-import {objectKey, type ObjectKey} from '../../../api/keys.js';
+import {collectionAddress, objectKey, type ObjectKey} from '../../../api/keys.js';
 import type {KindDefinition} from '../../../api/kind.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject, Condition, Draft, Labels} from '../../../api/object.js';
@@ -28,6 +28,7 @@ import {
 } from '../../../system/kernel/behavior.js';
 import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import {aboutObject} from './about-object.js';
+import type {AllotChange, AllottedChange} from './allotment.js';
 import {withCondition, withoutCondition} from './conditions.js';
 import {noFailures, type Controller, type Failures} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
@@ -47,6 +48,7 @@ export type ObjectMessage =
 	| ReplaceObject
 	| PatchObject
 	| DeleteObject
+	| AllottedChange
 	| {readonly type: 'wake'}
 	/** Time to try again what failed. */
 	| {readonly type: 'retry'}
@@ -67,7 +69,7 @@ export type Rest = {
 	readonly quota: QuotaRefusal | undefined;
 };
 
-const objectMessages: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete', 'wake', 'retry', 'outcome']);
+const objectMessages: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete', 'allotted', 'wake', 'retry', 'outcome']);
 
 const isObjectMessage = (message: Message): message is ObjectMessage => objectMessages.has(message.type);
 
@@ -156,6 +158,11 @@ function receiveCommon(
 			return patch(kind, state, object, message, context);
 		case 'delete':
 			return remove(kind, state, object, message, context);
+		case 'allotted':
+			// Where the object has changed meanwhile, the change is looked at anew.
+			return message.over === object.metadata.resourceVersion
+				? changedTo(kind, state, object, message.message, message.object, context)
+				: receiveCommon(kind, state, object, message.message, context);
 		case 'wake':
 			return woken(kind, state, object, context);
 		case 'retry':
@@ -182,12 +189,32 @@ function write(
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
 	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
-	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
+	const isDue = message.subresource === undefined && kind.controller.allotment?.isDue(changed.value, object) === true;
+	return isDue
+		? next(state, [allotting(kind, object, message, changed.value)])
+		: changedTo(kind, state, object, message, changed.value, context);
+}
+
+/** The collection gives the change what it needs, or refuses it. */
+function allotting({definition}: RecordKind, {metadata}: ApiObject, message: AllotChange['message'], changed: ApiObject): Effect {
+	const change: AllotChange = {type: 'allot', object: changed, over: metadata.resourceVersion, message, replyTo: message.replyTo};
+	return tell(collectionAddress(definition.plural), change);
+}
+
+function changedTo(
+	kind: RecordKind,
+	state: ObjectState,
+	object: ApiObject,
+	message: ReplaceObject | PatchObject,
+	changed: ApiObject,
+	context: Context,
+): Next<ObjectState> {
+	if (message.dryRun === true) return next(state, reply(message.replyTo, {ok: true, value: changed}));
 	// A record that rests after failures looks again at once when its spec is another.
-	const rested = changed.value.spec === object.spec ? state : {...state, failures: noFailures, rest: undefined};
+	const rested = changed.spec === object.spec ? state : {...state, failures: noFailures, rest: undefined};
 	// A status that came from outside may be wrong, and its commit wakes others alone.
-	const look = changed.value.status === object.status ? [] : [tell(context.self, {type: 'wake'})];
-	return next({...rested, object: unlessOver(kind, changed.value, context)}, [...replySelf(message.replyTo), ...look]);
+	const look = changed.status === object.status ? [] : [tell(context.self, {type: 'wake'})];
+	return next({...rested, object: unlessOver(kind, changed, context)}, [...replySelf(message.replyTo), ...look]);
 }
 
 /** The object, or undefined when it is being deleted and this change was the last thing it waited for. */

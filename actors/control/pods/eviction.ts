@@ -18,6 +18,7 @@ import type {Handled} from '../objects/controller.js';
 import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf} from '../objects/owners.js';
+import {nodeGraceMs} from './node-grace.js';
 import {isTerminal} from './pod-lifecycle.js';
 import {toleratedMs} from './toleration.js';
 
@@ -52,25 +53,24 @@ function wayOut(pod: Pod): WayOut {
 /** What is known of a node that is dead. */
 export type Loss = {
 	readonly silentMs: number;
+	/** What a pod that says nothing tolerates. */
+	readonly graceMs: number;
 	/** It has no record any more: no toleration covers that. */
 	readonly isDeparted: boolean;
 };
 
 /** What has to be asked of a pod now; undefined for nothing. */
-export function evictionOf(pod: Pod, {silentMs, isDeparted}: Loss): 'evict' | 'nodeLost' | undefined {
+export function evictionOf(pod: Pod, {silentMs, graceMs, isDeparted}: Loss): 'evict' | 'nodeLost' | undefined {
 	const mayRun = isExclusive(pod.metadata) && silentMs < leaseOverMs;
 	if (isDeleting(pod)) return mayRun || pod.metadata.deletionGracePeriodSeconds === 0 ? undefined : 'evict';
 	if (isTerminal(pod)) return undefined;
-	const isDue = !mayRun && (isDeparted || silentMs >= toleranceMs(pod));
+	const isDue = !mayRun && (isDeparted || silentMs >= (toleratedMs(pod, lostTaint) ?? graceMs));
 	if (wayOut(pod) !== 'stay' && isDue) return 'evict';
 	return conditionOf(pod.status?.conditions, 'Ready')?.reason === nodeLost ? undefined : 'nodeLost';
 }
 
 /** Even if a client confirms the loss: until then its node may still run an exclusive pod. */
 const leaseOverMs = (limits.podLeaseTtlMs + limits.podLeaseKillMs) * 1.1;
-
-/** How long a pod stays on a node that is silent. */
-const toleranceMs = (pod: Pod): number => toleratedMs(pod, lostTaint) ?? limits.nodeGraceMs;
 
 const lostTaint = {key: unreachableTaint, effect: 'NoExecute'} as const;
 
@@ -114,9 +114,9 @@ function unbound(pod: Pod, node: string, {nowMs}: Context): Handled<Pod> {
 }
 
 /** Its owner does not count it as ready; the node's first report after its return says otherwise. */
-export function marked(pod: Pod, node: string, {nowMs}: Context): Handled<Pod> {
+export function marked(pod: Pod, node: string, {nowMs, known}: Context): Handled<Pod> {
 	if (isTerminal(pod) || isDeleting(pod)) return {ok: true, object: pod};
-	const message = `node "${node}" is lost; ${whyItStays(pod)}`;
+	const message = `node "${node}" is lost; ${whyItStays(pod, known)}`;
 	const conditions = withCondition(pod.status?.conditions, {type: 'Ready', status: 'False', reason: nodeLost, message}, nowMs);
 	if (conditions === pod.status?.conditions) return {ok: true, object: pod};
 	return {
@@ -126,9 +126,9 @@ export function marked(pod: Pod, node: string, {nowMs}: Context): Handled<Pod> {
 	};
 }
 
-function whyItStays(pod: Pod): string {
+function whyItStays(pod: Pod, known: Known): string {
 	if (wayOut(pod) === 'stay') return 'the pod waits for it, since its manifest and not the scheduler named that node';
-	const ms = toleranceMs(pod);
+	const ms = toleratedMs(pod, lostTaint) ?? nodeGraceMs(known);
 	if (isExclusive(pod.metadata)) return 'the pod is exclusive and waits at least for the end of its lease';
 	return Number.isFinite(ms) ? `the pod tolerates that for ${ms / 1000} s` : 'the pod tolerates that';
 }

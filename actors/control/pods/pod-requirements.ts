@@ -12,7 +12,10 @@ export type PodRequirements = {
 	readonly key: string;
 	readonly cpuMillis: number;
 	readonly memoryBytes: number;
+	/** Where pods share the node's network. */
 	readonly ports: readonly string[];
+	/** Where pods have a network of their own: only those that it asks the node for. */
+	readonly hostPorts: readonly string[];
 	readonly features: readonly NodeFeature[];
 	readonly runtimeClass: RuntimeClass;
 	readonly priority: number;
@@ -39,6 +42,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 	const {cpuMillis, memoryBytes} = podRequests(spec);
 	const {affinity: {nodeAffinity, podAffinity, podAntiAffinity} = {}, topologySpreadConstraints: spread = []} = spec;
 	const ports = claimedPorts(spec);
+	const hostPorts = claimedPorts(spec, spec.hostNetwork === true);
 	const features = requiredFeatures(spec);
 	const runtimeClass = runtimeClassOf(spec);
 	const priority = spec.priority ?? 0;
@@ -58,6 +62,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 			cpuMillis,
 			memoryBytes,
 			ports,
+			hostPorts,
 			features,
 			runtimeClass,
 			priority,
@@ -66,6 +71,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 		cpuMillis,
 		memoryBytes,
 		ports,
+		hostPorts,
 		features,
 		runtimeClass,
 		priority,
@@ -80,11 +86,11 @@ export const requiresAntiAffinity = ({affinity}: Pick<PodSpec, 'affinity'>): boo
 	(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
 
 /**
- * Ports that only one pod of a node can have, as `TCP/8080`. A pod of class process shares its node's network: a container port is one of them,
- * unless the container names its pod's own address and so binds there. Of class docker only host ports are, on whichever address.
+ * Ports that only one pod of a node can have, as `TCP/8080`. `isShared`: it shares its node's network, as a pod of class process does where that is
+ * not routed: a container port is one of them, unless the container names its pod's own address and so binds there. Else only host ports are, on
+ * whichever address.
  */
-export const claimedPorts = (spec: PodSpec): readonly string[] => {
-	const isShared = sharesNetwork(spec);
+export const claimedPorts = (spec: PodSpec, isShared = sharesNetwork(spec)): readonly string[] => {
 	const ports = [...sidecarsIn(spec), ...spec.containers].flatMap(container => portsOf(container, isShared));
 	return ports.length < 2 ? ports : [...new Set(ports)];
 };

@@ -9,7 +9,7 @@ import type {Filing} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf} from '../objects/owners.js';
 import {awaitedKeys, awaitsTerm} from './awaited.js';
-import {requirementsOf, requiresAntiAffinity} from './pod-requirements.js';
+import {requirementsOf, requiresAntiAffinity, type PodRequirements} from './pod-requirements.js';
 import {isActive, isTerminal} from './pod-lifecycle.js';
 
 /** Pods that have no node; those that are over or being deleted aside. */
@@ -36,6 +36,9 @@ export const belowDefault = 'below-default';
 
 /** Pods that hold a port of a node. */
 export const portOnNode = (node: string, port: string): string => `port=${node}/${port}`;
+
+/** Pods that ask a node for a port of its own, also where they do not share its network. */
+export const hostPortOnNode = (node: string, port: string): string => `host-port=${node}/${port}`;
 
 /** Pods bound to a node that name a ConfigMap or Secret. */
 export const namesOnNode = (node: string, key: ObjectKey): string => `names=${node}/${key}`;
@@ -105,6 +108,12 @@ export function targetNode({spec}: Pick<Pod, 'spec'>): string | undefined {
 	return isName && field.values?.length === 1 ? field.values[0] : undefined;
 }
 
+/** Whichever network the node has. */
+export const portTerms = (node: string, {ports, hostPorts}: Pick<PodRequirements, 'ports' | 'hostPorts'>): readonly string[] => [
+	...ports.map(port => portOnNode(node, port)),
+	...hostPorts.map(port => hostPortOnNode(node, port)),
+];
+
 /** The terms by which the scheduler finds the pod and adds up what its node has to give. */
 export function schedulingTerms(pod: Pod): readonly Filing[] {
 	const {spec, status} = pod;
@@ -116,8 +125,8 @@ export function schedulingTerms(pod: Pod): readonly Filing[] {
 		return status?.nominatedNodeName === undefined ? [unbound, ...awaited] : [unbound, nominated, ...awaited];
 	}
 	if (isTerminal(pod)) return [onNode(node)];
-	const {ports, cpuMillis, memoryBytes, priority} = requirementsOf(spec);
-	const filings: Filing[] = [onNode(node), occupies(node), ...ports.map(port => portOnNode(node, port))];
+	const {cpuMillis, memoryBytes, priority} = requirementsOf(spec);
+	const filings: Filing[] = [onNode(node), occupies(node), ...portTerms(node, requirementsOf(spec))];
 	if (cpuMillis > 0) filings.push({term: cpuOnNode(node), amount: cpuMillis});
 	if (memoryBytes > 0) filings.push({term: memoryOnNode(node), amount: memoryBytes});
 	if (priority < 0) filings.push(belowDefault);

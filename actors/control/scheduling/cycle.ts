@@ -9,9 +9,9 @@ import type {Context, Pending} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {clusterConfigKey} from '../../addresses.js';
 import type {PodMessage} from '../pods/pod.js';
-import {belowDefault, nominated, portOnNode, withAntiAffinity} from '../pods/pod-terms.js';
+import {belowDefault, hostPortOnNode, nominated, portOnNode, portTerms, withAntiAffinity} from '../pods/pod-terms.js';
 import {addToClass, type ClusterView} from './equivalence-class.js';
-import type {PortCheck} from './filters.js';
+import {portsOn, type PortCheck} from './filters.js';
 import {addNominee, addRequests, dropNominee, nodeInfosOf, type NodeInfo} from './node-info.js';
 import {requirementsOf, requiresAntiAffinity} from '../pods/pod-requirements.js';
 
@@ -68,11 +68,11 @@ export function cycleOf({known, pending, random}: Context, turn: number, binds: 
 /** Whether another pod than those thought away has the port. */
 function portCheck(known: Known, assumed: ReadonlySet<string>): PortCheck {
 	return (node, port, without) => {
-		const term = portOnNode(node, port);
+		const term = (node.isRouted ? hostPortOnNode : portOnNode)(node.name, port);
 		if (assumed.has(term)) return true;
 		const holders = known.countByTerm('pods', term);
 		if (holders === 0 || without.length === 0) return holders > 0;
-		return holders > without.filter(({spec}) => spec !== undefined && requirementsOf(spec).ports.includes(port)).length;
+		return holders > without.filter(({spec}) => spec !== undefined && portsOn(node, requirementsOf(spec)).includes(port)).length;
 	};
 }
 
@@ -130,7 +130,7 @@ function assume(cycle: Cycle, node: NodeInfo, pod: Pod): void {
 	const requirements = requirementsOf(spec);
 	addRequests(node, requirements);
 	cycle.assumed.set(pod.metadata.uid, {pod, node: node.name});
-	for (const port of requirements.ports) cycle.assumedPorts.add(portOnNode(node.name, port));
+	for (const term of portTerms(node.name, requirements)) cycle.assumedPorts.add(term);
 	if (requiresAntiAffinity(spec) && !cycle.hasAntiAffinity) {
 		// As long as there was none, no class has counted the pods that others keep away.
 		cycle.hasAntiAffinity = true;

@@ -31,7 +31,7 @@ const classMisfit = (runtimeClass: RuntimeClass, {dockerProblem}: NodeInfo): str
 	`runs no pods of class ${runtimeClass}${runtimeClass === 'docker' && dockerProblem !== undefined ? `: ${dockerProblem}` : ''}`;
 
 /** Whether a bound or assumed pod has a port of a node, some pods aside. */
-export type PortCheck = (node: string, port: string, without: readonly Pod[]) => boolean;
+export type PortCheck = (node: Pick<NodeInfo, 'name' | 'isRouted'>, port: string, without: readonly Pod[]) => boolean;
 
 /** What pods give back when they go. */
 export type Freed = {readonly pods: number; readonly cpuMillis: number; readonly memoryBytes: number};
@@ -91,13 +91,17 @@ export function exceeds({cpuMillis, memoryBytes}: PodRequirements, node: NodeInf
 const yieldsTo = (requester: Requester, nominee: Requester): boolean =>
 	nominee.uid !== requester.uid && nominee.requirements.priority >= requester.requirements.priority;
 
+/** Those that only one pod of this node can have. */
+export const portsOn = ({isRouted}: Pick<NodeInfo, 'isRouted'>, {ports, hostPorts}: PodRequirements): readonly string[] =>
+	isRouted ? hostPorts : ports;
+
 function portMisfit(requester: Requester, node: NodeInfo, holdsPort: PortCheck, without: readonly Pod[]): string | undefined {
-	const {ports} = requester.requirements;
+	const ports = portsOn(node, requester.requirements);
 	if (ports.length === 0) return undefined;
 	const taken = ports.find(
 		port =>
-			holdsPort(node.name, port, without) ||
-			[...node.nominees.values()].some(nominee => yieldsTo(requester, nominee) && nominee.requirements.ports.includes(port)),
+			holdsPort(node, port, without) ||
+			[...node.nominees.values()].some(nominee => yieldsTo(requester, nominee) && portsOn(node, nominee.requirements).includes(port)),
 	);
 	return taken === undefined ? undefined : `port ${taken}${isTaken}`;
 }

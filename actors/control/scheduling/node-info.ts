@@ -21,6 +21,8 @@ type NodeProperties = {
 	readonly isCordoned: boolean;
 	readonly taints: readonly Taint[];
 	readonly features: readonly string[];
+	/** Its pods have a network of their own. */
+	readonly isRouted: boolean;
 	/** Of pods that it runs now. */
 	readonly classes: readonly string[];
 	/** Why it runs none of class docker, where it says so. */
@@ -64,6 +66,7 @@ const nodeInfoOf = (properties: NodeProperties, index: number, known: Known): No
 	isCordoned: properties.isCordoned,
 	taints: properties.taints,
 	features: properties.features,
+	isRouted: properties.isRouted,
 	classes: properties.classes,
 	dockerProblem: properties.dockerProblem,
 	maxPods: properties.maxPods,
@@ -105,7 +108,7 @@ const read = new WeakMap<NodeObject, NodeProperties>();
 function propertiesOf(node: NodeObject): NodeProperties {
 	const found = read.get(node);
 	if (found !== undefined) return found;
-	const {allocatable = {}, runtimeFeatures = [], runtimeClasses = classesOfBefore, conditions} = node.status ?? {};
+	const {allocatable = {}, runtimeFeatures = [], runtimeClasses = classesOfBefore, conditions, network} = node.status ?? {};
 	const {name} = node.metadata;
 	const made: NodeProperties = {
 		name,
@@ -114,6 +117,7 @@ function propertiesOf(node: NodeObject): NodeProperties {
 		isCordoned: node.spec?.unschedulable === true,
 		taints: node.spec?.taints ?? [],
 		features: runtimeFeatures,
+		isRouted: network?.pods === 'routed',
 		classes: runtimeClasses,
 		dockerProblem: conditionOf(conditions, dockerNotReady)?.message,
 		maxPods: amountOf(allocatable['pods'], Number),

@@ -4,7 +4,7 @@
 // It holds keys and versions, never bodies: what goes is read from the index when the window opens, so a slow node costs the
 // leader nothing but keys, and always gets the newest.
 
-import {address, objectAddress, parseObjectKey, type ObjectKey} from '../../../api/keys.js';
+import {address, objectAddress, objectKey, parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import type {PersistentVolume} from '../../../api/kinds/persistentvolume.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {isExclusive} from '../../../api/exclusive.js';
@@ -13,6 +13,7 @@ import {next, tell, type Behavior, type Context, type Effect, type Next, type Re
 import {leasesPath, nodeKey, podKey, syncOfNode} from '../../addresses.js';
 import type {LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
 import {isConfigKey, configKeysOf, volumeKey, volumes} from '../../config-references.js';
+import {isNetworkKey} from '../../network-references.js';
 import type {
 	CallHello,
 	Delta,
@@ -29,6 +30,7 @@ import type {
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import {isGoneNode} from '../pods/eviction.js';
 import {configEntryOf} from './config-entry.js';
+import {networkEntryOf, networkKeys} from './network-entry.js';
 import type {NodeMessage} from '../nodes/node.js';
 import type {PodMessage} from '../pods/pod.js';
 import {onNode} from '../pods/pod-terms.js';
@@ -132,7 +134,7 @@ export const nodeDispatcher: Behavior<NodeDispatcherInput, NodeDispatcherState, 
 			case 'statusTaken':
 				return statusTaken(state, message);
 			case 'heardTaken':
-				return message.outcome.ok ? next(state) : next(state, [hearLater(context)]);
+				return message.outcome.ok ? heard(state, context) : next(state, [hearLater(context)]);
 			case 'goneTaken':
 				return goneTaken(state, message, context);
 		}
@@ -194,6 +196,8 @@ function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Ne
 	const sameLineage = hello.lineage === state.lineage;
 	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
 	const wanted = new Set([
+		// Before the pods, whose programs may look for Services as soon as they begin.
+		...networkOf(hello, context),
 		...[...context.known.byTerm('pods', onNode(state.node))].flatMap(pod => keysOf(pod as Pod)),
 		...removalsOn(state.node, context),
 	]);
@@ -210,6 +214,15 @@ function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Ne
 	};
 	const {state: flushed, effects} = flush(fresh, context);
 	return next(flushed, [hear(state, hello), ...effects]);
+}
+
+/** What a node that serves traffic is to know; nothing for one of before, or one that serves none. */
+const networkOf = (hello: Hello | undefined, {known}: Context): Iterable<ObjectKey> =>
+	hello?.info.network === undefined ? [] : networkKeys(known, (plural, {metadata}) => objectKey(plural, metadata.namespace, metadata.name));
+
+/** From here on its record says that it serves traffic, and each change is told; what changed since its hello may not have been. */
+function heard(state: NodeDispatcherState, context: Context): Next<NodeDispatcherState> {
+	return flush({...state, dirty: new Set([...state.dirty, ...networkOf(state.hello, context)])}, context);
 }
 
 /** Volumes whose folders the node has to remove. */
@@ -247,7 +260,7 @@ function flush(state: NodeDispatcherState, {known}: Context): Next<NodeDispatche
 	let {deltas, greeting} = state;
 	let room = limits.nodeSyncWindowBytes - outgoing.reduce((sum, {bytes}) => sum + bytes, 0);
 	while ((rest.size > 0 || greeting) && outgoing.length < limits.nodeSyncDeltas && (room > 0 || outgoing.length === 0)) {
-		const {entries, bytes} = cut(state.node, rest, sent, known, outgoing.length === 0 ? Number.POSITIVE_INFINITY : room);
+		const {entries, bytes} = cut(state, rest, sent, known, outgoing.length === 0 ? Number.POSITIVE_INFINITY : room);
 		const complete = greeting && rest.size === 0;
 		if (entries.length === 0 && !complete) break;
 		if (complete) greeting = false;
@@ -264,7 +277,7 @@ function flush(state: NodeDispatcherState, {known}: Context): Next<NodeDispatche
  * goes alone, and not before there is room for it.
  */
 function cut(
-	node: string,
+	of: Pick<NodeDispatcherState, 'node' | 'hello'>,
 	dirty: Set<ObjectKey>,
 	sent: Map<ObjectKey, string>,
 	known: Context['known'],
@@ -273,7 +286,7 @@ function cut(
 	const entries: DeltaEntry[] = [];
 	let bytes = 0;
 	for (const key of dirty) {
-		const entry = deltaEntryOf(node, key, known);
+		const entry = deltaEntryOf(of, key, known);
 		const isGone = entry.assignment === null || entry.named === null;
 		if (isGone ? sent.has(key) : sent.get(key) !== entry.version) {
 			const size = sizeOf(entry);
@@ -288,7 +301,8 @@ function cut(
 	return {entries, bytes};
 }
 
-function deltaEntryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
+function deltaEntryOf({node, hello}: Pick<NodeDispatcherState, 'node' | 'hello'>, key: ObjectKey, known: Context['known']): DeltaEntry {
+	if (isNetworkKey(key)) return hello?.info.network === undefined ? {key, version: '', named: null} : networkEntryOf(key, known);
 	if (isConfigKey(key)) return configEntryOf(node, key, known);
 	const pod = known.get(key) as Pod | undefined;
 	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod, known);

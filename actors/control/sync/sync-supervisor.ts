@@ -3,6 +3,7 @@
 import {objectAddress} from '../../../api/keys.js';
 import type {Draft} from '../../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey, syncOfNode} from '../../addresses.js';
 import {
 	mayFollow,
@@ -13,6 +14,7 @@ import {
 	type NodeRefused,
 	type Servers,
 } from '../../protocol/sync-message.js';
+import {nodeGraceMs} from '../pods/node-grace.js';
 import {nodeDispatcher, type NodeDispatcherInput} from './node-dispatcher.js';
 import type {NodeMessage} from '../nodes/node.js';
 
@@ -22,6 +24,8 @@ export type SyncSupervisorMessage =
 	| Hello
 	/** From the edge: the servers of this cluster are these now. */
 	| Servers
+	/** Settings of the cluster changed. */
+	| {readonly type: 'settings'}
 	| Reply<unknown, 'outcome'>;
 
 export type SyncSupervisorState = SyncSupervisorInput & {
@@ -38,12 +42,14 @@ export const syncSupervisor: Behavior<SyncSupervisorInput, SyncSupervisorState, 
 			case 'hello':
 				return hello(state, message, context);
 			case 'servers':
-				return next({...state, servers: message.servers}, serversTo(message, context));
+				return next({...state, servers: message.servers}, serversTo(message.servers, context));
+			case 'settings':
+				return next(state, serversTo(state.servers, context));
 			case 'outcome':
 				return registered(state, message, context);
 		}
 	},
-	coalesce: message => (message.type === 'hello' ? message.node : undefined),
+	coalesce: message => (message.type === 'hello' ? message.node : message.type === 'settings' ? message.type : undefined),
 	describe: ({registering}) => (registering.size === 0 ? '' : `${registering.size} nodes register`),
 };
 
@@ -59,11 +65,11 @@ const callNodes = ({known}: Context): Effect[] =>
 		return [tell(objectAddress(nodeKey(metadata.name)), unheard), tell(syncOfNode(metadata.name), call)];
 	});
 
-const serversTo = ({servers}: Servers, {known}: Context): Effect[] =>
-	[...known.list('nodes')].map(({metadata}) => tellServers(metadata.name, servers));
+const serversTo = (servers: readonly string[], {known}: Context): Effect[] =>
+	[...known.list('nodes')].map(({metadata}) => tellServers(metadata.name, servers, known));
 
-function tellServers(node: string, servers: readonly string[]): Effect {
-	const message: Servers = {type: 'servers', servers};
+function tellServers(node: string, servers: readonly string[], known: Known): Effect {
+	const message: Servers = {type: 'servers', servers, graceMs: nodeGraceMs(known)};
 	return tell(syncOfNode(node), message);
 }
 
@@ -87,12 +93,12 @@ function refusalOf(node: string, text: string): Effect {
 	return tell(syncOfNode(node), refusal);
 }
 
-function passOn({epoch, lineage, replaces, version, servers}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
+function passOn({epoch, lineage, replaces, version, servers}: SyncSupervisorState, message: Hello, {self, known}: Context): Effect[] {
 	const input: NodeDispatcherInput = {epoch, lineage, ...(replaces === undefined ? {} : {replaces}), version, node: message.node};
 	return [
 		{type: 'spawn', name: message.node, behavior: nodeDispatcher.kind, input},
 		tell(`${self}/${message.node}`, message),
-		...(servers.length === 0 ? [] : [tellServers(message.node, servers)]),
+		...(servers.length === 0 ? [] : [tellServers(message.node, servers, known)]),
 	];
 }
 

@@ -1,10 +1,12 @@
 // How a node keeps what it was assigned: one object per pod in its cache, written before it is acknowledged.
 
 import {objectKey, type ObjectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {podKey} from '../../addresses.js';
 import {configPlurals} from '../../config-references.js';
+import {networkPlurals} from '../../network-references.js';
 import type {Assignment, AssignmentVersion} from '../../protocol/sync-message.js';
 import type {ConfigCopy} from './config-copy.js';
 
@@ -64,4 +66,20 @@ export function have(known: Known): {readonly [key: ObjectKey]: string} {
 		for (const object of known.list(plural)) entries.push([object.metadata.uid, (object as ConfigCopy).spec?.version ?? '']);
 	}
 	return Object.fromEntries(entries);
+}
+
+/** The same of the network. A hello has to fit into a message: what does not is left out, and told anew. */
+export function haveOfNetwork(known: Known): {readonly have: {readonly [key: ObjectKey]: string}; readonly left: ReadonlySet<ObjectKey>} {
+	const entries: [ObjectKey, string][] = [];
+	const left = new Set<ObjectKey>();
+	let characters = 0;
+	for (const plural of networkPlurals) {
+		for (const object of known.list(plural)) {
+			const entry: [ObjectKey, string] = [object.metadata.uid, (object as ConfigCopy).spec?.version ?? ''];
+			characters += JSON.stringify(entry).length;
+			if (characters > limits.helloNetworkCharacters) left.add(entry[0]);
+			else entries.push(entry);
+		}
+	}
+	return {have: Object.fromEntries(entries), left};
 }

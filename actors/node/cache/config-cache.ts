@@ -1,5 +1,5 @@
-// The ConfigMaps, Secrets and claims that pods of this node name, and the volumes that it has to remove: an actor for each, after a restart from
-// the cache.
+// The ConfigMaps, Secrets and claims that pods of this node name, the objects of the network, and the volumes that it has to remove: an actor for
+// each, after a restart from the cache.
 //
 // The edge keeps opened Secrets, sealed for itself; it is told which are still named, so that it keeps no other.
 
@@ -7,6 +7,7 @@ import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {configPlurals, secrets, volumes} from '../../config-references.js';
+import {networkPlurals} from '../../network-references.js';
 import {configCopy, type KeepConfig} from './config-copy.js';
 import {perform} from '../runtime/perform.js';
 import {volumeRemoval} from './volume-removal.js';
@@ -43,7 +44,7 @@ function childOf(key: ObjectKey): string {
 const keeperOf = (key: ObjectKey): string => (parseObjectKey(key).plural === volumes ? volumeRemoval : configCopy).kind;
 
 const kept = ({known}: Context): Effect[] =>
-	configPlurals
+	[...configPlurals, ...networkPlurals]
 		.flatMap(plural => [...known.list(plural)])
 		.map(({metadata: {uid: key}}) => ({type: 'spawn', name: childOf(key), behavior: keeperOf(key), snapshot: key}));
 

@@ -1,11 +1,13 @@
-// One ConfigMap, Secret or claim that pods of this node name, as the node's cache keeps it: of a Secret no more than its version.
+// One ConfigMap, Secret or claim that pods of this node name, or one object of the network, as the node's cache keeps it: of a Secret no more than
+// its version.
 
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type ReplyTo} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {besides, configPath, volumeUsagePath} from '../../addresses.js';
-import {claims} from '../../config-references.js';
+import {besides, configPath, networkPath, volumeUsagePath} from '../../addresses.js';
+import {claims, secrets} from '../../config-references.js';
+import {isNetworkKey} from '../../network-references.js';
 import type {ConfigData} from '../../protocol/sync-message.js';
 
 export type ConfigCopy = ApiObject<{readonly named: ConfigData; readonly version: string}>;
@@ -13,7 +15,7 @@ export type ConfigCopy = ApiObject<{readonly named: ConfigData; readonly version
 /** What this node has of a ConfigMap or Secret; undefined: nothing. */
 export const cachedConfig = (known: Known, key: ObjectKey): ConfigCopy['spec'] => (known.get(key) as ConfigCopy | undefined)?.spec;
 
-/** What control says of it; null: no pod of this node names it any more, or it is not there. */
+/** What control says of it; null: this node needs it no more, or it is not there. */
 export type KeepConfig = {
 	readonly type: 'keepConfig';
 	readonly key: ObjectKey;
@@ -44,17 +46,19 @@ export const configCopy: Behavior<KeepConfig, ConfigCopyState, KeepConfig> = {
 
 function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig, {self, nowMs}: Context): Next<ConfigCopyState> {
 	const taken = reply(replyTo, {ok: true, value: null});
-	// The edge may forget its values.
-	if (named === null) {
-		const forgotten = tell(besides(self, configPath), {type: 'retainSecrets'});
-		return next({...state, copy: undefined}, [...taken, forgotten, ...usageTold(key, self)]);
-	}
-	return next({...state, copy: copyOf(key, version, named, nowMs)}, [...taken, ...usageTold(key, self)]);
+	if (named === null) return next({...state, copy: undefined}, [...taken, ...forgotten(key, self), ...changeTold(key, self)]);
+	return next({...state, copy: copyOf(key, version, named, nowMs)}, [...taken, ...changeTold(key, self)]);
 }
 
-/** Which volumes are counted follows from the claims that are named. */
-const usageTold = (key: ObjectKey, self: string): readonly Effect[] =>
-	parseObjectKey(key).plural === claims ? [tell(besides(self, volumeUsagePath), {type: 'look'})] : [];
+/** The edge may forget its values. */
+const forgotten = (key: ObjectKey, self: string): readonly Effect[] =>
+	parseObjectKey(key).plural === secrets ? [tell(besides(self, configPath), {type: 'retainSecrets'})] : [];
+
+/** Which volumes are counted follows from the claims that are named, and what serves traffic is to have each change. */
+function changeTold(key: ObjectKey, self: string): readonly Effect[] {
+	if (isNetworkKey(key)) return [tell(besides(self, networkPath), {type: 'networkChanged', key})];
+	return parseObjectKey(key).plural === claims ? [tell(besides(self, volumeUsagePath), {type: 'look'})] : [];
+}
 
 /** As it is kept. The words of its form are in caches of earlier versions. */
 export function copyOf(key: ObjectKey, version: string, named: ConfigData, nowMs: number): ConfigCopy {

@@ -3,6 +3,7 @@
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Command, Effect} from '../../../system/kernel/behavior.js';
+import type {Network, NetworkCommand} from './network-port.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
 
@@ -39,6 +40,7 @@ const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'exec.read': true,
 	'exec.resize': true,
 	'exec.close': true,
+	'forward.open': true,
 	'stdin.write': true,
 	'lease.extend': true,
 };
@@ -48,16 +50,18 @@ const isRuntimeCommand = (command: Command): command is RuntimeCommand => Object
 /** What a node's actors need of their process beyond the runtime. */
 export type NodeEdge = {
 	/** Remembers where the control plane is, for the next time it is dialled. */
-	readonly keepServers: (servers: readonly string[]) => void;
+	readonly keepServers: (servers: readonly string[], graceMs: number | undefined) => void;
 	readonly inStep: () => void;
 	/** The node and control do not go together. */
 	readonly refused: (why: string) => void;
 	readonly secrets: NodeSecrets;
+	/** Undefined: the node serves none. */
+	readonly network?: Network | undefined;
 };
 
 /** The same for a command of the node's own process. */
 export type EdgeCommand =
-	| {readonly type: 'servers.keep'; readonly servers: readonly string[]}
+	| {readonly type: 'servers.keep'; readonly servers: readonly string[]; readonly graceMs?: number}
 	/** Answered with what `Runtime.info` says now. */
 	| {readonly type: 'info.read'}
 	| {readonly type: 'step.reached'}
@@ -72,10 +76,19 @@ export const performFor =
 	(runtime: Runtime, edge: NodeEdge) =>
 	(command: Command, done: (outcome: Outcome<unknown>) => void): void => {
 		if (isRuntimeCommand(command)) runtime.run(command, done);
+		else if (isNetworkCommand(command)) runForNetwork(edge.network, command, done);
 		else if (isRetainSecrets(command)) edge.secrets.retain(command.keys, done);
 		else if (isEdgeCommand(command)) done(succeeded(runAtEdge(runtime, edge, command)));
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
 	};
+
+const isNetworkCommand = (command: Command): command is NetworkCommand =>
+	command.type === 'network.replace' || command.type === 'network.change';
+
+function runForNetwork(network: Network | undefined, command: NetworkCommand, done: (outcome: Outcome<null>) => void): void {
+	if (network === undefined) done(succeeded(null));
+	else network.run(command, done);
+}
 
 const edgeTypes: readonly string[] = ['servers.keep', 'info.read', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
 
@@ -84,7 +97,7 @@ const isEdgeCommand = (command: Command): command is EdgeCommand => edgeTypes.in
 function runAtEdge(runtime: Runtime, edge: NodeEdge, command: EdgeCommand): unknown {
 	switch (command.type) {
 		case 'servers.keep':
-			edge.keepServers(command.servers);
+			edge.keepServers(command.servers, command.graceMs);
 			return null;
 		case 'info.read':
 			return runtime.info();

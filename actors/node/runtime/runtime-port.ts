@@ -219,9 +219,14 @@ export type ExecRequest = {
 	readonly columns: number;
 };
 
+/** A connection to a port of a pod. */
+export type ForwardRequest = {readonly uid: string; readonly port: number};
+
 /** What a session wrote since the last look, in order; with a tty all of it is `stdout`. */
 export type ExecOutput = {
 	readonly parts: readonly {readonly stream: 'stdout' | 'stderr'; readonly data: string}[];
+	/** Of a connection, once: no more comes, and its input is taken still. */
+	readonly isLast?: true;
 	/** Set with the last output. */
 	readonly end: {readonly exitCode: number} | undefined;
 };
@@ -373,6 +378,11 @@ export type RuntimeCommand =
 	| {readonly type: 'exec.resize'; readonly session: string; readonly rows: number; readonly columns: number}
 	/** Ends what still runs. Fine when there is none. */
 	| {readonly type: 'exec.close'; readonly session: string}
+	/**
+	 * Connects to a port of the pod, never to one of another pod or of the host; the session is then written, read and closed as those of exec are.
+	 * Its end is 0 where both sides have said that no more comes, 1 where the connection broke. `ERR_NOT_REACHABLE`: nothing answers there.
+	 */
+	| {readonly type: 'forward.open'; readonly request: ForwardRequest}
 	/** To a container with `stdin`; base64. Answers when it was taken. */
 	| {readonly type: 'stdin.write'; readonly id: ContainerId; readonly data: string; readonly isLast: boolean}
 	/**
@@ -433,6 +443,7 @@ export type RuntimeResults = {
 	readonly 'exec.read': ExecOutput;
 	readonly 'exec.resize': null;
 	readonly 'exec.close': null;
+	readonly 'forward.open': {readonly session: string};
 	readonly 'stdin.write': null;
 	readonly 'lease.extend': null;
 };

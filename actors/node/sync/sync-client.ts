@@ -29,7 +29,7 @@ import {
 	type VolumeRemoval,
 	type VolumeUsage,
 } from '../../protocol/sync-message.js';
-import {have} from '../cache/assignment-object.js';
+import {have, haveOfNetwork} from '../cache/assignment-object.js';
 import type {Assign, PodReport} from '../pods/hand-state.js';
 import type {KeepConfig} from '../cache/config-copy.js';
 import {performAtEdge} from '../runtime/perform.js';
@@ -79,6 +79,8 @@ export type SyncClientState = {
 	readonly inStep: boolean;
 	/** Entries of a delta that are not in the cache yet, by its number. */
 	readonly taking: ReadonlyMap<number, number>;
+	/** Network objects of which the last hello did not speak, and control has said nothing yet: when it has said all, they are there no more. */
+	readonly unspoken: ReadonlySet<ObjectKey>;
 	/** Entries that the cache was asked to take, of whatever session, and has not answered: how many by key. */
 	readonly asked: ReadonlyMap<ObjectKey, number>;
 	readonly reports: ReadonlyMap<ObjectKey, PendingReport>;
@@ -109,8 +111,11 @@ export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMe
 				return infoRead(state, message, context);
 			case 'refused':
 				return refused(state, message.error.message);
-			case 'servers':
-				return next(state, [performAtEdge({type: 'servers.keep', servers: message.servers}, 'servers', 'serversKept')]);
+			case 'servers': {
+				const {servers, graceMs} = message;
+				const command = {type: 'servers.keep', servers, ...(graceMs === undefined ? {} : {graceMs})} as const;
+				return next(state, [performAtEdge(command, 'servers', 'serversKept')]);
+			}
 			case 'serversKept':
 			case 'stepTold':
 				return next(state);
@@ -156,6 +161,7 @@ const fresh = (input: SyncClientInput | undefined, seen: SeenObject | undefined)
 	lost: false,
 	inStep: false,
 	taking: new Map(),
+	unspoken: new Set(),
 	asked: new Map(),
 	reports: new Map(),
 	underWay: undefined,
@@ -175,6 +181,7 @@ function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<Sy
 	const {node, labels, info, followsAny = false} = inputOf(state);
 	const session = random.uuid();
 	const {epoch = 0, lineage = ''} = followsAny ? {} : (state.seen?.spec ?? {});
+	const network = haveOfNetwork(known);
 	const message: Hello = {
 		type: 'hello',
 		protocol: syncProtocol,
@@ -183,14 +190,25 @@ function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<Sy
 		labels,
 		epoch,
 		lineage,
-		have: {...have(known), ...unsure(state)},
+		have: {...have(known), ...network.have, ...unsure(state)},
 		info,
 	};
 	const hellos = state.hellos + 1;
 	const atMs = nowMs + exponentialBackoffMs(hellos, limits.helloFirstMs, limits.helloMaxMs);
 	// What was under way may have been lost with the control plane that took it.
 	return next(
-		{...state, session, hellos, greeted: false, lost: false, inStep: false, taking: new Map(), reports: unsent(state), underWay: undefined},
+		{
+			...state,
+			session,
+			hellos,
+			greeted: false,
+			lost: false,
+			inStep: false,
+			taking: new Map(),
+			unspoken: network.left,
+			reports: unsent(state),
+			underWay: undefined,
+		},
 		[tell(control, message), {type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}}],
 	);
 }
@@ -242,7 +260,16 @@ function delta(state: SyncClientState, message: Delta, context: Context): Next<S
 	if (message.entries.length > 0) taking.set(message.number, message.entries.length);
 	const asked = new Map(state.asked);
 	for (const {key} of message.entries) asked.set(key, (asked.get(key) ?? 0) + 1);
-	const now: SyncClientState = {...state, taking, asked, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
+	const unspoken = withoutTold(state.unspoken, message.entries);
+	const now: SyncClientState = {
+		...state,
+		taking,
+		unspoken,
+		asked,
+		greeted,
+		refusal: undefined,
+		seen: seen(state.seen, message, context.nowMs),
+	};
 	const step = whenInStep(now, context);
 	return next(step.state, [
 		...message.entries.map((entry): Effect => ({
@@ -256,6 +283,15 @@ function delta(state: SyncClientState, message: Delta, context: Context): Next<S
 		...step.effects,
 	]);
 }
+
+function withoutTold(unspoken: SyncClientState['unspoken'], entries: readonly DeltaEntry[]): SyncClientState['unspoken'] {
+	if (unspoken.size === 0) return unspoken;
+	const left = new Set(unspoken);
+	for (const {key} of entries) left.delete(key);
+	return left;
+}
+
+const goneFromNetwork = (key: ObjectKey): KeepConfig => ({type: 'keepConfig', key, version: '', named: null});
 
 /** The actor that takes an entry of a delta into the cache. */
 function keeperOf(
@@ -272,7 +308,8 @@ function keeperOf(
  */
 function whenInStep(state: SyncClientState, {self}: Context): Next<SyncClientState> {
 	if (!state.greeted || state.inStep || state.taking.size > 0) return next(state);
-	return next({...state, inStep: true}, [
+	return next({...state, inStep: true, unspoken: new Set()}, [
+		...[...state.unspoken].map(key => tell(besides(self, configPath), goneFromNetwork(key))),
 		tell(besides(self, runtimePath), {type: 'synced'}),
 		tell(besides(self, podsPath), {type: 'reportAll'}),
 		tell(besides(self, leasesPath), {type: 'renew'}),

@@ -4,7 +4,7 @@ import {failed, succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ExecRequest} from '../../../actors/node/runtime/runtime-port.js';
 import {systemRandom} from '../../../system/time/random.js';
-import {createSessions, sessionHandlers, type Sessions} from '../../exec-sessions.js';
+import {sessionHandlers, type Sessions} from '../../exec-sessions.js';
 import type {Done, Handlers} from '../../handlers.js';
 import {explained, systemFailure} from '../../os/explained.js';
 import {createExecActions} from './exec-actions.js';
@@ -19,9 +19,9 @@ export type Exec = {
 	readonly end: () => void;
 };
 
-export function createExec(options: ExecOptions): Exec {
+/** All sessions end with this. */
+export function createExec(options: ExecOptions, sessions: Sessions): Exec {
 	const joining: Joining = {...options, killed: createKilled()};
-	const sessions = createSessions(options.clock);
 	const actions = createExecActions(joining);
 	return {
 		handlers: {

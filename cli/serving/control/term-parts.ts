@@ -14,6 +14,8 @@ import type {Upstream} from '../../../server/gateway.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
 import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-door.js';
+import {nodeGraceMs} from '../../../actors/control/pods/node-grace.js';
+import {paceOf} from '../../../system/presence/pace.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
 import {secretForNode} from '../../../server/secrets.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
@@ -52,7 +54,7 @@ export type TermPartsOptions = {
 	/** The control system's design, for tests that plant a bug in it. */
 	readonly design?: ControlOptions['design'];
 	/** Of a cluster that begins. */
-	readonly defaultClass?: ControlOptions['defaultClass'];
+	readonly settings?: ControlOptions['settings'];
 	/** A login is not good any more: its watches and logs at the doors end. */
 	readonly endStreams: (login: string) => void;
 	/** The store has another writer, or cannot say whether it took a write. */
@@ -179,7 +181,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				onEvent: topics.onEvent,
 				onRecord: (key, body) => records.set(key, body),
 				...(options.design === undefined ? {} : {design: options.design}),
-				...(options.defaultClass === undefined ? {} : {defaultClass: options.defaultClass}),
+				...(options.settings === undefined ? {} : {settings: options.settings}),
 			},
 			done,
 		),
@@ -286,6 +288,7 @@ function hearSigns(state: State, {index, system}: ControlSystem): NodeSigns {
 		heardSince: brokerPort.heardSince,
 		isRemote: node => !isHere(state, node) && index.entry(nodeKey(node)) !== undefined,
 		anyRemote: () => knowsElsewhere(index, node => isHere(state, node)),
+		lagMs: () => paceOf(nodeGraceMs(index)).observerLagMs,
 		tell: signs => system.tell(addressOf(controlSystem, detectorPath), signs, 'signs'),
 	});
 }

@@ -25,7 +25,7 @@ import type {EngineChoice, HostOptions, HostPathsChoice} from '../serving-option
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
-	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
+	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'network' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
 > &
 	Pick<Partial<NodeOptions>, 'onPartition'> & {
 		readonly context: ServeContext;

@@ -2,6 +2,27 @@ import type {Mistake} from '../mistake.js';
 
 export const ofActors: readonly Mistake[] = [
 	{
+		what: 'an address is given twice while the first create is not committed yet',
+		file: 'actors/control/objects/allotment.ts',
+		text: 'held.has(term) || owners(term)',
+		becomes: 'owners(term)',
+		test: 'test/actors/service.test.ts',
+	},
+	{
+		what: 'pods of a silent node go on serving',
+		file: 'actors/control/network/pod-endpoint.ts',
+		text: 'const serving = isReady(pod) && !isSilent(node);',
+		becomes: 'const serving = isReady(pod);',
+		test: 'test/actors/service.test.ts',
+	},
+	{
+		what: 'an address that was given back is given again at once',
+		file: 'actors/control/network/addresses.ts',
+		text: 'cursors[pool.name] = number;',
+		becomes: 'cursors[pool.name] = pool.start;',
+		test: 'test/actors/service.test.ts',
+	},
+	{
 		what: 'an index beyond the end of a job that was made smaller counts on',
 		file: 'actors/control/workloads/job-ends.ts',
 		text: 'const completed = below(parseIntervals(status?.completedIndexes), spec.completions);',
@@ -550,7 +571,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'two creates of one name at once are two records',
 		file: 'actors/control/objects/collection.ts',
-		text: 'if (!isApart && context.hasChild(child)) return next(coming, [tell(`${context.self}/${child}`, {...message, object})]);',
+		text: 'if (!isApart && context.hasChild(child)) return next(state, [tell(`${context.self}/${child}`, {...message, object: prepared.value})]);',
 		becomes: '',
 		test: 'test/actors/collection.test.ts',
 	},

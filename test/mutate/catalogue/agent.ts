@@ -2,6 +2,34 @@ import type {Mistake} from '../mistake.js';
 
 export const ofAgent: readonly Mistake[] = [
 	{
+		what: 'a route answers for half a segment of a path',
+		file: 'agent/network/router/routing-table.ts',
+		text: "path.lastIndexOf('/', end - 1)",
+		becomes: 'end - 1',
+		test: 'test/agent/router/routing-table.test.ts',
+	},
+	{
+		what: 'the router sends a request twice that may have been heard',
+		file: 'agent/network/router/exchange.ts',
+		text: '(!isRepeatable || begun.hasAnswer())',
+		becomes: 'begun.hasAnswer()',
+		test: 'test/agent/router/router.test.ts',
+	},
+	{
+		what: 'a connection to an endpoint that is gone is kept',
+		file: 'agent/network/router/connections.ts',
+		text: 'if (keepAlive) endpoints.onChange(() => this.#closeUnused());',
+		becomes: '',
+		test: 'test/agent/router/router.test.ts',
+	},
+	{
+		what: 'a client names a length of the body away',
+		file: 'agent/network/router/headers.ts',
+		text: "'content-length', ",
+		becomes: '',
+		test: 'test/agent/router/router.test.ts',
+	},
+	{
 		what: 'a pid that is somebody else by now is killed',
 		file: 'agent/os/identity.ts',
 		text: 'statOf(target.pid)?.startTime === target.startTime && ',
@@ -300,5 +328,40 @@ export const ofAgent: readonly Mistake[] = [
 		text: ' || !group.includes(mark)',
 		becomes: '',
 		test: 'test/agent/usage.test.ts',
+	},
+	{
+		what: 'clients get endpoints of nodes that are not reached',
+		file: 'agent/network/services/endpoints.ts',
+		text: 'if (nodeName !== undefined && !view.isRouted(nodeName))',
+		becomes: 'if (nodeName === undefined)',
+		test: 'test/agent/network/service-table.test.ts',
+	},
+	{
+		what: 'what an endpoint that is gone held open stays open',
+		file: 'agent/network/proxy/proxy.ts',
+		text: 'if (before?.known !== after?.known) connections.review(key);',
+		becomes: '',
+		test: 'test/agent/network/proxy.test.ts',
+	},
+	{
+		what: 'a client whose server has said all may say no more',
+		file: 'agent/network/proxy/relay.ts',
+		text: "from.on('end', () => void to.end());",
+		becomes: "from.on('end', () => to.destroySoon());",
+		test: 'test/agent/network/proxy.test.ts',
+	},
+	{
+		what: 'what listens on all addresses of the host is taken for a program of the pod',
+		file: 'agent/os/listening.ts',
+		text: 'inodes.every(inode => held.has(inode))',
+		becomes: 'inodes.length > 0',
+		test: 'test/agent/forward.test.ts',
+	},
+	{
+		what: 'a program that has said all ends a connection whose client has not',
+		file: 'agent/forward/connections.ts',
+		text: "socket.on('end', feed.outputOver);",
+		becomes: "socket.on('end', () => feed.end(0));",
+		test: 'test/agent/forward.test.ts',
 	},
 ];

@@ -113,7 +113,7 @@ export const ofServer: readonly Mistake[] = [
 	},
 	{
 		what: 'input of a session is read faster than its program takes it',
-		file: 'server/http/remote-session.ts',
+		file: 'server/http/remote-input.ts',
 		text: 'if (waitingBytes > limits.execInputBytes) reading.pause();',
 		becomes: '',
 		test: 'test/server/exec.test.ts',
@@ -150,7 +150,7 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a canary that was long on its way is proof of good hearing',
 		file: 'server/node-signs.ts',
-		text: 'if (clock.monotonicMs() - Number(payload) < limits.observerLagMs) canaryHeard = true;',
+		text: 'if (clock.monotonicMs() - Number(payload) < lagMs()) canaryHeard = true;',
 		becomes: 'canaryHeard = true;',
 		test: 'test/server/node-signs.test.ts',
 	},
@@ -426,5 +426,27 @@ export const ofServer: readonly Mistake[] = [
 		text: "requireRight(identity, 'list', target);",
 		becomes: '',
 		test: 'test/server/metrics.test.ts',
+	},
+	{
+		what: 'headers that decompress to any size are taken',
+		file: 'server/spdy/header-blocks.ts',
+		text: '\t\t\tmaxOutputLength: limits.spdyHeaderBytes,\n',
+		becomes: '',
+		test: 'test/server/spdy.test.ts',
+		title: 'a bomb is refused, and so is what is no header block',
+	},
+	{
+		what: 'a client that goes leaves its forwarded connections at the node',
+		file: 'server/spdy/connection.ts',
+		text: '\t\tfor (const {listener} of open) listener.onReset();\n',
+		becomes: '\t\tvoid open;\n',
+		test: 'test/server/port-forward.test.ts',
+	},
+	{
+		what: 'a pod that takes nothing holds all others of its tunnel up for ever',
+		file: 'server/http/port-forward-tunnel.ts',
+		text: 'cancel = clock.after(limits.forwardStallMs, onStall);',
+		becomes: 'cancel = () => undefined;',
+		test: 'test/server/port-forward.test.ts',
 	},
 ];

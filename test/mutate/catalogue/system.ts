@@ -271,9 +271,23 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'an observer that does not hear itself is well',
 		file: 'system/presence/membership.ts',
-		text: '!lagged && atMs - canaryAtMs < limits.suspectAfterMs',
+		text: '!lagged && atMs - canaryAtMs < suspectAfterMs',
 		becomes: '!lagged',
 		test: 'test/system/presence/membership.test.ts',
+	},
+	{
+		what: 'a short grace leaves no time to suspect',
+		file: 'system/presence/pace.ts',
+		text: 'suspectAfterMs: share * limits.suspectAfterMs',
+		becomes: 'suspectAfterMs: limits.suspectAfterMs',
+		test: 'test/system/presence/membership.test.ts',
+	},
+	{
+		what: 'the grace that a cluster is set to is not gone by',
+		file: 'actors/control/nodes/detector.ts',
+		text: 'rosterOf(state, known), paceOf(nodeGraceMs(known))',
+		becomes: 'rosterOf(state, known), paceOf(5_000)',
+		test: 'test/actors/detector.test.ts',
 	},
 	{
 		what: 'a beat that is not answered is not dialled anew',
@@ -288,6 +302,13 @@ export const ofSystem: readonly Mistake[] = [
 		text: 'new Set([this.#options.takenLane(), ...',
 		becomes: 'new Set([...',
 		test: 'test/system/presence/beat-dialler.test.ts',
+	},
+	{
+		what: 'all who lost a broker come back to it at the same moment',
+		file: 'system/links/reconnect-pace.ts',
+		text: 'ms * (0.5 + next())',
+		becomes: 'ms * (1 + 0 * next())',
+		test: 'test/system/links/reconnect-pace.test.ts',
 	},
 	{
 		what: 'a batch that was given up may still arrive',

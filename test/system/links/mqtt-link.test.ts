@@ -203,7 +203,8 @@ test('a link whose inbox is refused does not stay as it is: it comes again, with
 	t.teardown(() => broker.close());
 	const problems: string[] = [];
 	const startMs = performance.now();
-	const {link} = await watched(t, {url: await tcpUrl(broker), self: 'a', onProblem: problem => problems.push(problem)});
+	const random = {next: () => 0.5};
+	const {link} = await watched(t, {url: await tcpUrl(broker), self: 'a', random, onProblem: problem => problems.push(problem)});
 	t.is(problems.length, 3, problems.join());
 	t.regex(problems[0] ?? '', /could not be subscribed/);
 	t.is(link.counters().connects, 4);

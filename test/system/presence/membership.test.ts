@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {limits} from '../../../api/limits.js';
+import {paceOf, usualPace, type Pace} from '../../../system/presence/pace.js';
 import type {Presence} from '../../../api/presence.js';
 import {
 	forgetMember,
@@ -20,6 +21,7 @@ const {signsMs, suspectAfterMs, nodeGraceMs, announcedRestartMs, observerLagMs} 
 class Watch {
 	membership: Membership | undefined;
 	atMs = 1_000;
+	pace: Pace = usualPace;
 	readonly roster: Map<string, MemberStanding>;
 	readonly silent = new Set<string>();
 
@@ -30,7 +32,7 @@ class Watch {
 	read(overrides: Partial<Signs> = {}): this {
 		const beats = [...this.roster.keys()].filter(name => !this.silent.has(name));
 		const signs: Signs = {atMs: this.atMs, lagMs: 0, canaryHeard: true, beats, packets: beats, presences: [], ...overrides};
-		this.membership = observe(this.membership, signs, this.roster);
+		this.membership = observe(this.membership, signs, this.roster, this.pace);
 		this.atMs = signs.atMs + signsMs;
 		return this;
 	}
@@ -90,6 +92,34 @@ test('without beats it is suspect after 1.5 s and dead after 5 s, and the others
 		['b', 'c'].map(name => watch.state(name)),
 		['alive', 'alive'],
 	);
+});
+
+test('with a grace of a second suspicion and death come in proportion sooner', t => {
+	const watch = silenced();
+	watch.pace = paceOf(1_000);
+	t.is(watch.pass(2 * signsMs).state('a'), 'alive');
+	t.is(watch.read().state('a'), 'suspect');
+	t.is(watch.read().state('a'), 'dead');
+	t.true(watch.evictable('a'));
+	t.is(watch.state('b'), 'alive');
+});
+
+test('with a grace of a second an observer that stood still for a fifth of that judges nobody for as long as a whole one', t => {
+	const watch = silenced();
+	watch.pace = paceOf(1_000);
+	watch.pass(1_000, {lagMs: 200});
+	t.not(watch.state('a'), 'dead');
+	watch.pass(1_000 - signsMs);
+	t.not(watch.state('a'), 'dead');
+	t.is(watch.pass(2 * signsMs).state('a'), 'dead');
+});
+
+test('a long grace leaves suspicion as it is, and waits', t => {
+	const watch = silenced();
+	watch.pace = paceOf(60_000);
+	t.is(watch.pass(suspectAfterMs).state('a'), 'suspect');
+	t.is(watch.pass(60_000 - suspectAfterMs - signsMs).state('a'), 'suspect');
+	t.is(watch.read().state('a'), 'dead');
 });
 
 test('a will makes it suspect at once, dead only after the whole grace', t => {

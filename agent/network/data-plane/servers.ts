@@ -1,0 +1,41 @@
+// What a data plane serves: each takes what it needs of the index, listens where it has to, and closes with the process.
+
+import path from 'node:path';
+import type {Clock} from '../../../system/time/clock.js';
+import {systemRandom} from '../../../system/time/random.js';
+import type {DataPlaneSettings} from '../feed/settings.js';
+import type {NetworkIndex} from '../index/network-index.js';
+import type {Listeners} from '../listeners/listeners.js';
+import {openProxy} from '../proxy/proxy.js';
+import {openRouter} from '../router/router.js';
+import {createServiceTable} from '../services/service-table.js';
+
+export type ServerParts = {
+	readonly index: NetworkIndex;
+	readonly listeners: Listeners;
+	readonly clock: Clock;
+	/** Of the node. */
+	readonly node: string;
+	readonly settings: DataPlaneSettings;
+	/** A text for people, by its key; undefined: it is over. */
+	readonly onProblem: (key: string, problem: string | undefined) => void;
+};
+
+export type OpenServer = {
+	/** Takes nothing new; what is under way may finish. */
+	readonly close: () => void;
+};
+
+/** Called before the index is filled. Throws an Error where it cannot serve at all: what lacks a port says so by `onProblem`. */
+export type OpenServers = (parts: ServerParts) => readonly OpenServer[];
+
+export const openServers: OpenServers = ({index, listeners, clock, node, settings, onProblem}) => {
+	const table = createServiceTable(index, node);
+	const {nodePortAddresses = ['127.0.0.1'], router, folder} = settings;
+	const random = systemRandom;
+	const accessLog = path.join(folder, 'router-access.log');
+	return [
+		openProxy({table, listeners, clock, random, nodePortAddresses, onProblem}),
+		...(router === undefined ? [] : [openRouter({index, listeners, clock, random, node, place: router, accessLog, onProblem})]),
+	];
+};

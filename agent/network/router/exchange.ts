@@ -1,0 +1,196 @@
+// One request, sent on to an endpoint of its service, and the answer on its way back. Both are streams: nothing is kept but what is under way.
+//
+// What may be sent a second time: a request of which nothing has left, and a GET or HEAD without a body while no byte of an answer has come. Only those
+// go over kept connections, since the endpoint may close one at the moment at which it is used.
+
+import {request as httpRequest, type ClientRequest, type IncomingMessage, type ServerResponse} from 'node:http';
+import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import {limits} from '../../../api/limits.js';
+import {valueOr} from '../../../api/value-or.js';
+import type {Clock} from '../../../system/time/clock.js';
+import type {Connections, EndpointRequest} from './connections.js';
+import type {Endpoint, Endpoints} from './endpoints.js';
+import {answerHeaders, requestHeaders, type Forwarding} from './headers.js';
+import {badRequest, brokenAnswer, hasBody, noAnswer, noEndpoints, notReached, type Refusal} from './pages.js';
+import type {RequestTarget} from './request-path.js';
+import type {Backend} from './routes.js';
+
+export type ExchangeParts = {
+	readonly endpoints: Endpoints;
+	readonly clock: Clock;
+	readonly kept: Connections;
+	readonly single: Connections;
+	/** The router ends: clients shall come back on another connection. */
+	readonly isClosing: () => boolean;
+};
+
+export type Exchange = {
+	readonly request: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly target: RequestTarget;
+	readonly backend: Backend;
+	readonly forwarding: Forwarding;
+	/** Of a request to change the protocol: called with both connections when the endpoint has agreed. */
+	readonly upgrade:
+		{readonly protocol: string; readonly done: (answer: IncomingMessage, endpoint: Duplex, head: Buffer) => void} | undefined;
+	/** Nothing of an answer was sent. */
+	readonly refuse: (refusal: Refusal) => void;
+	/** Of the body of the answer. */
+	readonly count: (bytes: number) => void;
+};
+
+type Attempt = {
+	readonly upstream: ClientRequest;
+	readonly isReused: () => boolean;
+	readonly isConnected: () => boolean;
+	readonly hasAnswer: () => boolean;
+};
+
+export function forward(parts: ExchangeParts, exchange: Exchange): void {
+	const {request, response, backend, refuse} = exchange;
+	const isRepeatable = (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request) && exchange.upgrade === undefined;
+	const tried = new Set<Endpoint>();
+	let tries = 0;
+	let current: ClientRequest | undefined;
+
+	const attempt = (endpoint: Endpoint, connections: Connections): void => {
+		tries += 1;
+		tried.add(endpoint);
+		const begun = valueOr(undefined, () => begin(exchange, endpoint, connections));
+		// Node's client is stricter than its server.
+		if (begun === undefined) return refuse(badRequest('the header of the request cannot be sent on'));
+		const {upstream} = begun;
+		current = upstream;
+		let isTold = false;
+		upstream.on('response', answer => sendBack(parts, exchange, upstream, answer));
+		upstream.on('timeout', () => void upstream.destroy(new AnswerTimeout()));
+		const ended = (error: Error | undefined): void => {
+			if (isTold || response.destroyed) return;
+			isTold = true;
+			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
+			if (response.headersSent) return void response.destroy();
+			if (error instanceof AnswerTimeout) return refuse(noAnswer(backend));
+			if (begun.isConnected() && (!isRepeatable || begun.hasAnswer())) return refuse(brokenAnswer(backend));
+			again(begun.isReused() ? endpoint : undefined, begun.isConnected());
+		};
+		upstream.on('error', ended);
+		// An endpoint that changes to a protocol which nobody asked for is left without an error.
+		upstream.on('close', () => {
+			if (!response.headersSent && response.statusCode !== 101) ended(undefined);
+		});
+	};
+	/** `same`: a kept connection to it was closed, which says nothing of the endpoint. */
+	const again = (same: Endpoint | undefined, wasConnected: boolean): void => {
+		const next = same ?? parts.endpoints.inTurn(backend).find(each => ![...tried].some(other => isSame(each, other)));
+		if (next === undefined || tries >= limits.routerTries) refuse(wasConnected ? brokenAnswer(backend) : notReached(backend));
+		else attempt(next, parts.single);
+	};
+	response.once('close', () => {
+		if (!response.writableFinished) current?.destroy();
+	});
+	const [first] = parts.endpoints.inTurn(backend);
+	if (first === undefined) refuse(noEndpoints(backend));
+	else attempt(first, isRepeatable ? parts.kept : parts.single);
+}
+
+class AnswerTimeout extends Error {}
+
+const isSame = (a: Endpoint, b: Endpoint): boolean => a.address === b.address && a.port === b.port;
+
+/** The request begins its way. Its body follows once there is a connection: until then another endpoint may have it. */
+function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections): Attempt {
+	const {request, target, backend, forwarding, upgrade} = exchange;
+	const isChunked = request.headers['transfer-encoding'] !== undefined;
+	const options: EndpointRequest = {
+		agent: connections,
+		host: endpoint.address,
+		port: endpoint.port,
+		method: request.method,
+		path: target.target,
+		// Node takes names and values as they came, which its types do not say.
+		headers: requestHeaders(request.rawHeaders, forwarding, {
+			isKept: connections.isKept,
+			isChunked,
+			upgrade: upgrade?.protocol,
+		}),
+		timeout: limits.routerAnswerMs,
+		backend,
+		endpoint,
+	};
+	const upstream = httpRequest(options);
+	let socket: Socket | undefined;
+	let readBefore = 0;
+	let isConnected = false;
+	const connected = (): void => {
+		isConnected = true;
+		if (hasBody(request)) sendBody(request, upstream, isChunked);
+	};
+	upstream.on('socket', its => {
+		socket = its;
+		readBefore = its.bytesRead;
+		if (its.connecting) its.once('connect', connected);
+		else connected();
+	});
+	if (upgrade !== undefined) upstream.on('upgrade', upgrade.done);
+	upstream.on('continue', () => {
+		if (!exchange.response.headersSent) exchange.response.writeContinue();
+	});
+	if (!hasBody(request)) upstream.end();
+	return {
+		upstream,
+		isReused: () => upstream.reusedSocket,
+		isConnected: () => isConnected,
+		hasAnswer: () => (socket?.bytesRead ?? 0) > readBefore,
+	};
+}
+
+function sendBody(request: IncomingMessage, upstream: ClientRequest, isChunked: boolean): void {
+	request.pipe(upstream, {end: false});
+	request.once('end', () => {
+		if (isChunked && request.rawTrailers.length > 0) upstream.addTrailers(pairsOf(request.rawTrailers));
+		upstream.end();
+	});
+}
+
+const pairsOf = (raw: readonly string[]): [string, string][] =>
+	Array.from({length: raw.length / 2}, (_, i) => [raw[2 * i] ?? '', raw[2 * i + 1] ?? '']);
+
+function sendBack(parts: ExchangeParts, exchange: Exchange, upstream: ClientRequest, answer: IncomingMessage): void {
+	const {request, response, refuse, backend, count} = exchange;
+	if (response.destroyed) return void upstream.destroy();
+	const isChunked = answer.headers['transfer-encoding'] !== undefined && request.method !== 'HEAD' && request.httpVersion === '1.1';
+	const headers = answerHeaders(answer.rawHeaders, isChunked);
+	if (parts.isClosing()) headers.push('Connection', 'close');
+	try {
+		response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? '', headers);
+	} catch {
+		upstream.destroy();
+		return refuse(brokenAnswer(backend));
+	}
+	upstream.setTimeout(limits.routerSilenceMs);
+	answer.on('data', (chunk: Buffer) => {
+		count(chunk.length);
+		if (!response.write(chunk)) answer.pause();
+	});
+	response.on('drain', () => answer.resume());
+	answer.on('error', () => void response.destroy());
+	answer.on('end', () => {
+		if (isChunked && answer.rawTrailers.length > 0) response.addTrailers(pairsOf(answer.rawTrailers));
+		response.end();
+		finishRequest(parts.clock, request, upstream);
+	});
+}
+
+/** The service has answered before it had all: what the client still sends is read, for a moment, so that it sees the answer. */
+function finishRequest(clock: Clock, request: IncomingMessage, upstream: ClientRequest): void {
+	if (request.complete) return;
+	request.unpipe(upstream);
+	upstream.destroy();
+	request.resume();
+	const {socket} = request;
+	const cancel = clock.after(limits.routerLingerMs, () => {
+		if (!request.complete) socket.destroy();
+	});
+	request.once('close', cancel);
+}

@@ -1,0 +1,104 @@
+// The header of a request as a service gets it, and of an answer as the client gets it: rebuilt field by field, since what concerns one connection
+// has no meaning on another, and what says where a message ends is said once.
+
+import {isLoopback} from '../../../api/loopback.js';
+
+/** Names and values, one after the other, as Node has them. */
+export type RawHeaders = readonly string[];
+
+/** Of one connection alone (RFC 9110 section 7.6.1), and what Node or this file says anew. */
+const ofConnection = new Set([
+	'connection',
+	'keep-alive',
+	'proxy-authenticate',
+	'proxy-authorization',
+	'proxy-connection',
+	'te',
+	'transfer-encoding',
+	'upgrade',
+]);
+
+/** Nobody takes these away by naming them in Connection. */
+const kept = new Set(['host', 'content-length', 'authorization', 'cookie']);
+
+/** Of a client: who asks is said by the router. */
+const ofForwarding = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip']);
+
+export type Forwarding = {
+	readonly client: string;
+	readonly protocol: 'http' | 'https';
+	/** As the client named it. */
+	readonly authority: string;
+	/** Where the router listens. */
+	readonly port: number;
+};
+
+export type Framing = {
+	/** The connection is to be kept for others. */
+	readonly isKept: boolean;
+	/** The body comes in chunks; undefined: as Content-Length says, or there is none. */
+	readonly isChunked: boolean;
+	/** The protocol that the connection changes to. */
+	readonly upgrade: string | undefined;
+};
+
+/**
+ * What a proxy on this host said before is kept: from loopback the fields of forwarding are taken as they are, and the client is added. From anywhere
+ * else they are the client's own words, and left out.
+ */
+export function requestHeaders(raw: RawHeaders, forwarding: Forwarding, framing: Framing): string[] {
+	const {client, protocol, authority, port} = forwarding;
+	const isTrusted = isLoopback(client);
+	const dropped = namedByConnection(raw);
+	const headers = ['Host', authority];
+	let [before, seenProtocol, seenHost, seenPort, realIp] = ['', '', '', '', ''];
+	for (let i = 0; i < raw.length; i += 2) {
+		const [field = '', value = ''] = [raw[i], raw[i + 1]];
+		const name = field.toLowerCase();
+		if (ofForwarding.has(name)) {
+			if (!isTrusted) continue;
+			if (name === 'x-forwarded-for') before += before === '' ? value : `, ${value}`;
+			else if (name === 'x-forwarded-proto') seenProtocol = value;
+			else if (name === 'x-forwarded-host') seenHost = value;
+			else if (name === 'x-forwarded-port') seenPort = value;
+			else realIp = value;
+		} else if (name === 'trailer' && !framing.isChunked) continue;
+		else if (name !== 'host' && !ofConnection.has(name) && dropped?.has(name) !== true) headers.push(field, value);
+	}
+	headers.push('X-Forwarded-For', before === '' ? client : `${before}, ${client}`);
+	headers.push('X-Forwarded-Proto', seenProtocol === '' ? protocol : seenProtocol);
+	headers.push('X-Forwarded-Host', seenHost === '' ? authority : seenHost);
+	headers.push('X-Forwarded-Port', seenPort === '' ? String(port) : seenPort);
+	headers.push('X-Real-IP', realIp === '' ? client : realIp);
+	if (framing.isChunked) headers.push('Transfer-Encoding', 'chunked');
+	if (framing.upgrade === undefined) headers.push('Connection', framing.isKept ? 'keep-alive' : 'close');
+	else headers.push('Connection', 'Upgrade', 'Upgrade', framing.upgrade);
+	return headers;
+}
+
+/** Node says itself how the body ends where no Content-Length does, and whether the connection stays. Trailers need chunks. */
+export function answerHeaders(raw: RawHeaders, isChunked: boolean): string[] {
+	const dropped = namedByConnection(raw);
+	const headers: string[] = [];
+	for (let i = 0; i < raw.length; i += 2) {
+		const [field = '', value = ''] = [raw[i], raw[i + 1]];
+		const name = field.toLowerCase();
+		if (name === 'trailer' && !isChunked) continue;
+		if (!ofConnection.has(name) && dropped?.has(name) !== true) headers.push(field, value);
+	}
+	return headers;
+}
+
+/** Fields that Connection names are of that connection, too. */
+function namedByConnection(raw: RawHeaders): Set<string> | undefined {
+	let names: Set<string> | undefined;
+	for (let i = 0; i < raw.length; i += 2) {
+		const field = raw[i] ?? '';
+		if (field.length !== 10 || field.toLowerCase() !== 'connection') continue;
+		for (const word of (raw[i + 1] ?? '').split(',')) {
+			const name = word.trim().toLowerCase();
+			if (name !== '' && name !== 'keep-alive' && name !== 'close' && !kept.has(name)) (names ??= new Set()).add(name);
+		}
+	}
+	return names;
+}

@@ -1,0 +1,101 @@
+// Which endpoints of a Service get traffic on a node, which do not, and why.
+
+import type {NetworkEndpoints} from '../../../actors/protocol/network-object.js';
+import {shown} from '../../../api/shown.js';
+import {isIPv4} from '../../../api/rules/address.js';
+import {placeText, type EndpointPlace, type LeftOut, type ServedProtocol} from './served-port.js';
+
+type SliceEndpoint = NetworkEndpoints['endpoints'][number];
+
+/** The node that looks. */
+export type View = {
+	readonly node: string;
+	/** Whether pods of that node are reached from others. */
+	readonly isRouted: (node: string) => boolean;
+};
+
+export type PortOfService = {readonly name: string; readonly protocol: ServedProtocol};
+
+export type Chosen = {
+	readonly used: readonly EndpointPlace[];
+	readonly known: readonly EndpointPlace[];
+	readonly leftOut: readonly LeftOut[];
+};
+
+type Candidate = EndpointPlace & {readonly endpoint: SliceEndpoint; readonly isLocal: boolean};
+
+/**
+ * With `onlyLocal` those of other nodes are left out. Terminating ones are used where no ready one is left and they still serve: what is
+ * refused for sure is worse than a pod that is about to go.
+ */
+export function chooseEndpoints(slices: Iterable<NetworkEndpoints>, port: PortOfService, view: View, onlyLocal: boolean): Chosen {
+	const known = new Map<string, EndpointPlace>();
+	const leftOut: LeftOut[] = [];
+	const reached = new Map<string, Candidate>();
+	for (const candidate of candidatesOf(slices, port, view, leftOut)) {
+		const {address, port: number, endpoint, isLocal} = candidate;
+		known.set(placeText(candidate), {address, port: number});
+		const reason = whyUnreached(candidate, view, onlyLocal);
+		if (reason === undefined) {
+			const before = reached.get(placeText(candidate));
+			if (before === undefined || !isReady(before.endpoint)) reached.set(placeText(candidate), {address, port: number, endpoint, isLocal});
+		} else leftOut.push(leftOutOf(endpoint, address, reason));
+	}
+	const candidates = [...reached.values()];
+	const ready = candidates.filter(({endpoint}) => isReady(endpoint));
+	const used = ready.length > 0 ? ready : candidates.filter(({endpoint}) => isServing(endpoint) && isTerminating(endpoint));
+	for (const candidate of candidates)
+		if (!used.includes(candidate)) leftOut.push(leftOutOf(candidate.endpoint, candidate.address, whyUnused(candidate.endpoint)));
+	return {used: placesOf(used), known: sorted([...known.values()]), leftOut};
+}
+
+function* candidatesOf(slices: Iterable<NetworkEndpoints>, port: PortOfService, view: View, leftOut: LeftOut[]): Generator<Candidate> {
+	for (const slice of slices) {
+		const number = (slice.ports ?? []).find(({name = '', protocol = 'TCP'}) => name === port.name && protocol === port.protocol)?.port;
+		for (const endpoint of slice.endpoints) {
+			// As in Kubernetes the addresses of one endpoint stand for the same pod: the first is used.
+			const [address = ''] = endpoint.addresses;
+			if (slice.addressType !== 'IPv4' || !isIPv4(address))
+				leftOut.push(leftOutOf(endpoint, address, `its address is of type ${slice.addressType}: IPv4 is served`));
+			else if (number === undefined)
+				leftOut.push(
+					leftOutOf(endpoint, address, `it has no port ${port.name === '' ? port.protocol : `${shown(port.name)} (${port.protocol})`}`),
+				);
+			else yield {address, port: number, endpoint, isLocal: endpoint.nodeName === view.node};
+		}
+	}
+}
+
+const isReady = ({conditions}: SliceEndpoint): boolean => conditions?.ready !== false;
+const isTerminating = ({conditions}: SliceEndpoint): boolean => conditions?.terminating === true;
+const isServing = ({conditions}: SliceEndpoint): boolean => (conditions?.serving ?? conditions?.ready) !== false;
+
+/** Undefined: it is reached from this node, and may be. */
+function whyUnreached({endpoint, address, isLocal}: Candidate, view: View, onlyLocal: boolean): string | undefined {
+	const {nodeName} = endpoint;
+	if (isLocal) return undefined;
+	// Such an address is each host's own: what answers there is something else.
+	if (address.startsWith('127.')) return `${address} is of one host alone, and it is not on this node`;
+	if (onlyLocal) return `it is not on this node, and the traffic policy is Local`;
+	if (nodeName !== undefined && !view.isRouted(nodeName)) return `pods of node ${shown(nodeName)} are reached on that node alone`;
+	return undefined;
+}
+
+function whyUnused(endpoint: SliceEndpoint): string {
+	if (!isTerminating(endpoint)) return 'it is not ready';
+	return isServing(endpoint) ? 'it is terminating, and others are ready' : 'it is terminating and does not serve any more';
+}
+
+const leftOutOf = ({nodeName, targetRef}: SliceEndpoint, address: string, reason: string): LeftOut => ({
+	address,
+	node: nodeName,
+	target: targetRef?.name,
+	reason,
+});
+
+const placesOf = (candidates: readonly Candidate[]): readonly EndpointPlace[] =>
+	sorted(candidates.map(({address, port}) => ({address, port})));
+
+/** The same endpoints in another order are no change. */
+const sorted = (places: readonly EndpointPlace[]): readonly EndpointPlace[] =>
+	[...places].sort((a, b) => (a.address === b.address ? a.port - b.port : a.address < b.address ? -1 : 1));

@@ -1,0 +1,153 @@
+// The network of a node as its actors have it: a data plane beside the agent, started when there is something to serve, fed with what the node
+// knows, and fed anew whenever it or the agent begins anew.
+//
+// What it keeps true: whatever ends or hangs, what serves is fed all there is before it is fed what changes; a data plane that does not come is
+// tried again ever more slowly, and said.
+
+import {failed, succeeded, type Outcome} from '../api/errors.js';
+import type {ObjectKey} from '../api/keys.js';
+import {limits} from '../api/limits.js';
+import type {Network, NetworkChange, NetworkCommand, NetworkStatus} from '../actors/node/runtime/network-port.js';
+import type {NetworkObject} from '../actors/protocol/network-object.js';
+import type {NetworkInfo} from '../actors/protocol/runtime-info.js';
+import {createDeferred} from '../system/time/deferred.js';
+import type {Cancel} from '../system/time/clock.js';
+import {isRunning, reachDataPlane, type DataPlaneOptions} from './network/feed/data-plane-process.js';
+import type {FeedClient} from './network/feed/feed-client.js';
+import {isTooLong} from './network/feed/record.js';
+import {explained} from './os/explained.js';
+
+export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {readonly info: NetworkInfo};
+
+type Done = (outcome: Outcome<null>) => void;
+
+export function createNodeNetwork({info, ...options}: NodeNetworkOptions): Network {
+	const {settings, clock} = options;
+	const objects = new Map<ObjectKey, NetworkObject>();
+	const listeners: ((status: NetworkStatus) => void)[] = [];
+	let status: NetworkStatus = {pid: undefined, memoryBytes: undefined, problems: []};
+	let own: string | undefined;
+	let theirs: readonly string[] = [];
+	let client: FeedClient | undefined;
+	/** Whoever asked while none served; answered when one is fed, or could not be had. */
+	let waiting: Done[] = [];
+	let isServed = false;
+	let isClosed = false;
+	let wake: Cancel = () => undefined;
+
+	const tell = (changed: Partial<NetworkStatus>): void => {
+		status = {...status, ...changed, problems: [...(own === undefined ? [] : [own]), ...theirs]};
+		for (const listener of listeners) listener(status);
+	};
+	const answer = (outcome: Outcome<null>): void => {
+		const asked = waiting;
+		waiting = [];
+		for (const done of asked) done(outcome);
+	};
+	const all = (): readonly NetworkChange[] => [...objects].map(([key, object]) => ({key, object}));
+	const warn = (problem: string): void => {
+		if (problem !== own) options.onWarning(problem);
+		own = problem;
+	};
+
+	/** From its start or adoption to its end. Rejects with why none can be had. */
+	const once = async (): Promise<string> => {
+		const reached = await reachDataPlane({
+			...options,
+			onWarning: warn,
+			onNews({memoryBytes, problems}) {
+				theirs = problems ?? theirs;
+				tell(memoryBytes === undefined ? {} : {memoryBytes});
+			},
+		});
+		if (isClosed) reached.close();
+		// What changes from here on goes behind this, on the same way.
+		const fed = reached.feed(true, all());
+		client = reached;
+		const asked = waiting;
+		waiting = [];
+		const settled = fed.then(
+			() => succeeded(null),
+			(error: unknown) => failed('ERR_RUNTIME', {message: explained(error)}),
+		);
+		void settled.then(outcome => asked.forEach(done => done(outcome)));
+		if (reached.identity === settings.identity) own = undefined;
+		tell({pid: reached.pid});
+		return reached.ended;
+	};
+	const serve = async (): Promise<void> => {
+		for (let failures = 0; !isClosed; failures++) {
+			const beganMs = clock.monotonicMs();
+			const why = await once().then(
+				ended => `the data plane is started again: ${ended}`,
+				(error: unknown) => `no data plane: ${explained(error)}`,
+			);
+			client = undefined;
+			theirs = [];
+			if (isClosed) return;
+			warn(why);
+			tell({pid: undefined, memoryBytes: undefined});
+			answer(failed('ERR_RUNTIME', {message: why}));
+			if (clock.monotonicMs() - beganMs > limits.dataPlaneWellMs) failures = 0;
+			await pause(failures);
+		}
+	};
+	const pause = (failures: number): Promise<void> => {
+		const {promise, resolve} = createDeferred();
+		const delayMs = Math.min(limits.dataPlaneBackoffFirstMs * 2 ** failures, limits.dataPlaneBackoffMaxMs);
+		const cancel = clock.after(delayMs, resolve);
+		wake = () => {
+			cancel();
+			resolve();
+		};
+		return promise;
+	};
+
+	const keep = ({type, changes}: NetworkCommand): void => {
+		if (type === 'network.replace') objects.clear();
+		for (const {key, object} of changes) {
+			if (object === undefined) objects.delete(key);
+			else objects.set(key, object);
+		}
+	};
+	const begin = (): boolean => {
+		if (isServed) return true;
+		if (![...objects.values()].some(isToServe) && !isRunning(settings.folder)) return false;
+		if (isTooLong(settings.folder)) {
+			warn(`no data plane: the name of ${settings.folder} is too long for a socket in it (108 bytes, unix(7)): give --home a shorter path`);
+			tell({});
+			return false;
+		}
+		isServed = true;
+		void serve();
+		return true;
+	};
+	return {
+		info: () => info,
+		run(command, done) {
+			keep(command);
+			if (isClosed || !begin()) return done(succeeded(null));
+			if (client === undefined) return void waiting.push(done);
+			client.feed(command.type === 'network.replace', command.changes).then(
+				() => done(succeeded(null)),
+				(error: unknown) => done(failed('ERR_RUNTIME', {message: explained(error)})),
+			);
+		},
+		onStatus: listener => void listeners.push(listener),
+		close() {
+			isClosed = true;
+			wake();
+			client?.close();
+			answer(failed('ERR_RUNTIME', {message: 'the agent stops'}));
+			return Promise.resolve();
+		},
+	};
+}
+
+/** What every cluster has needs no process of its own: it begins with the first of the others. */
+const isToServe = (object: NetworkObject): boolean =>
+	object.type !== 'node' &&
+	object.type !== 'endpoints' &&
+	!(object.type === 'service' && everywhere.includes(`${object.namespace}/${object.name}`));
+
+const everywhere: readonly string[] = ['kube-system/kube-dns', 'default/kubernetes'];

@@ -1,0 +1,27 @@
+// What serves traffic on a node of this process: found running, or started with the first Service.
+
+import {statSync} from 'node:fs';
+import type {Network} from '../../../actors/node/runtime/network-port.js';
+import {createNodeNetwork} from '../../../agent/node-network.js';
+import type {DataPlaneSettings} from '../../../agent/network/feed/settings.js';
+import {mainModule} from '../../../agent/network/feed/data-plane-process.js';
+import {programVersion} from '../../files/version.js';
+import type {HostPort} from '../../../api/host-port.js';
+import type {ServeContext} from '../process/serve.js';
+
+export function openNetwork(node: string, router: HostPort | undefined, {home, log, processParts: {clock}}: ServeContext): Network {
+	const settings: Omit<DataPlaneSettings, 'identity'> = {
+		folder: home.network,
+		node,
+		router,
+	};
+	return createNodeNetwork({
+		info: {pods: 'shared', services: 'proxy'},
+		settings: {...settings, identity: identityOf(settings)},
+		clock,
+		onWarning: message => log.warn(message),
+	});
+}
+
+/** A data plane of another build, or with other settings, is to be replaced. Throws errno exceptions. */
+const identityOf = (settings: object): string => [programVersion, statSync(mainModule).mtimeMs, JSON.stringify(settings)].join(' ');
