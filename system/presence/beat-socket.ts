@@ -26,20 +26,26 @@ const stuckBytes = 65_536;
 /** Dials `mqtt://host:port` and `mqtts://host:port`; anything else is as good as refused. */
 export function beatSockets(options: BeatSocketOptions): {readonly dial: BeatDial; readonly isAway: () => boolean} {
 	const lookup = createLookup();
-	let ownAddress: string | undefined;
+	let last: LastWay | undefined;
 	// Made once: it costs more than the rest of an attempt.
 	const secureContext = createSecureContext(options.ca === undefined ? {} : {ca: options.ca});
-	const parts = {...options, lookup, secureContext, onReady: (address: string | undefined) => void (ownAddress = address)};
+	const parts = {...options, lookup, secureContext, onReady: (own: string | undefined) => void (last = {own, others: ownAddresses()})};
 	return {
 		dial(url, lane, on) {
 			if (URL.canParse(url)) return new BeatSocket(new URL(url), lane, parts, on);
 			const cancel = options.clock.after(0, on.closed);
 			return {say: () => undefined, close: cancel, abandon: cancel};
 		},
-		/** The address that the last connection came from is on no network that is up. */
-		isAway: () => ownAddress !== undefined && !ownAddresses().includes(ownAddress),
+		isAway: () => last !== undefined && isAway(last, ownAddresses()),
 	};
 }
+
+/** The address that the last connection came from, and all that the host had then. */
+export type LastWay = {readonly own: string | undefined; readonly others: readonly string[]};
+
+/** The address of the last connection is on no network that is up, and no other one has come: that is what a host with a new address has. */
+export const isAway = ({own, others}: LastWay, now: readonly string[]): boolean =>
+	own !== undefined && !now.includes(own) && now.every(each => others.includes(each));
 
 /** Those on a network that is up: without a carrier there are none. */
 const ownAddresses = (): readonly string[] => Object.values(networkInterfaces()).flatMap(each => (each ?? []).map(({address}) => address));

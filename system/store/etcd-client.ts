@@ -17,6 +17,7 @@ import {
 	type IOptions,
 	type IRequestOp,
 } from 'etcd3';
+import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../time/clock.js';
 import {Members, type CallFailure} from './etcd-members.js';
@@ -83,7 +84,7 @@ export type EtcdClient = {
 /**
  * Opens a client for `etcd://host:port[,host:port...][/prefix]`. Connects when the first call is made.
  *
- * @throws AppError when the URL is none, or its certificates cannot be read.
+ * @throws AppError when the URL is none, or a file that it names cannot be read.
  */
 export function connectEtcd(url: string, clock: Clock): EtcdClient {
 	const place = parseEtcdUrl(url);
@@ -196,18 +197,19 @@ const nothingInBetween: NonNullable<NonNullable<IOptions['faultHandling']>['glob
 	onFailure: () => ({dispose: () => undefined}),
 };
 
-function optionsOf({secure, files}: EtcdPlace, host: string): IOptions {
+function optionsOf({secure, files, user}: EtcdPlace, host: string): IOptions {
 	return {
 		hosts: `${secure ? 'https' : 'http'}://${host}`,
 		...(secure && files.ca !== undefined
 			? {
 					credentials: {
-						rootCertificate: readFileSync(files.ca),
-						...(files.key === undefined ? {} : {privateKey: readFileSync(files.key)}),
-						...(files.cert === undefined ? {} : {certChain: readFileSync(files.cert)}),
+						rootCertificate: contentsOf(files.ca),
+						...(files.key === undefined ? {} : {privateKey: contentsOf(files.key)}),
+						...(files.cert === undefined ? {} : {certChain: contentsOf(files.cert)}),
 					},
 				}
 			: {}),
+		...(user === undefined ? {} : {auth: {username: user.name, password: contentsOf(user.passwordFile).toString('utf8').trimEnd()}}),
 		faultHandling: {host: () => nothingInBetween, global: nothingInBetween},
 		grpcOptions: {
 			// A connection each for transactions, leases and watches: a large batch holds up no keep-alive.
@@ -220,6 +222,14 @@ function optionsOf({secure, files}: EtcdPlace, host: string): IOptions {
 			'grpc.max_receive_message_length': limits.storeAnswerBytes,
 		},
 	};
+}
+
+function contentsOf(file: string): Buffer {
+	try {
+		return readFileSync(file);
+	} catch (error) {
+		throw new AppError('ERR_USAGE', {message: `"${file}", which is for etcd, cannot be read: ${wordsOf(error)}`});
+	}
 }
 
 /** Words of etcd that it says before it looks at what is asked. Not among them is "database space exceeded". */

@@ -1,4 +1,4 @@
-// Where etcd is: `etcd://host:port[,host:port...][/prefix]`, or `etcds://…?ca=FILE&cert=FILE&key=FILE` with TLS.
+// Where etcd is: `etcd://host:port[,host:port...][/prefix]`, or `etcds://…?ca=FILE&cert=FILE&key=FILE&user=NAME&passwordFile=FILE` with TLS.
 
 import path from 'node:path';
 import {AppError} from '../../api/errors.js';
@@ -11,6 +11,8 @@ export type EtcdPlace = {
 	readonly secure: boolean;
 	/** PEM files: who signs etcd's certificate, and what this client shows. */
 	readonly files: {readonly ca?: string; readonly cert?: string; readonly key?: string};
+	/** Whom etcd is to take this client for, where not by its certificate; the file holds the password. */
+	readonly user: {readonly name: string; readonly passwordFile: string} | undefined;
 };
 
 const defaultPort = 2379;
@@ -21,11 +23,13 @@ export function parseEtcdUrl(url: string): EtcdPlace {
 	const [, scheme, hosts = '', prefix = '', query = ''] = /^(etcds?):\/\/([^/?]*)(\/[^?]*)?(?:\?(.*))?$/.exec(url) ?? [];
 	if (scheme === undefined) throw notOne(url, 'it must be etcd://host:port[,host:port...][/prefix]');
 	const secure = scheme === 'etcds';
+	const words = wordsOf(url, secure, query);
 	return {
 		hosts: hosts.split(',').map(each => hostOf(url, each)),
 		prefix: prefixOf(url, prefix),
 		secure,
-		files: filesOf(url, secure, query),
+		files: filesOf(url, words),
+		user: userOf(url, words),
 	};
 }
 
@@ -41,14 +45,32 @@ function prefixOf(url: string, text: string): string {
 	return prefix;
 }
 
-function filesOf(url: string, secure: boolean, query: string): EtcdPlace['files'] {
+type Words = Readonly<Record<string, string>>;
+
+const known = ['ca', 'cert', 'key', 'user', 'passwordFile'];
+
+function wordsOf(url: string, secure: boolean, query: string): Words {
+	const words = Object.fromEntries(new URLSearchParams(query));
+	const strange = Object.keys(words).find(name => !secure || !known.includes(name));
+	if (strange !== undefined) throw notOne(url, `"${strange}" is not known; etcds:// takes ${known.join(', ')}`);
+	return words;
+}
+
+function filesOf(url: string, words: Words): EtcdPlace['files'] {
 	// From where the command was typed: a process that serves leaves that folder.
-	const files = Object.fromEntries([...new URLSearchParams(query)].map(([name, file]) => [name, path.resolve(file)]));
-	const strange = Object.keys(files).find(name => !secure || !['ca', 'cert', 'key'].includes(name));
-	if (strange !== undefined) throw notOne(url, `"${strange}" is not known; etcds:// takes ca, cert and key`);
+	const files = Object.fromEntries(
+		['ca', 'cert', 'key'].flatMap(name => (words[name] === undefined ? [] : [[name, path.resolve(words[name])]])),
+	);
 	if ((files['cert'] === undefined) !== (files['key'] === undefined)) throw notOne(url, 'cert and key belong together');
 	if (files['cert'] !== undefined && files['ca'] === undefined) throw notOne(url, 'cert and key need the ca beside them');
 	return files;
+}
+
+/** The password is in a file: the URL is seen in lists of processes. */
+function userOf(url: string, {user: name, passwordFile}: Words): EtcdPlace['user'] {
+	if (name === undefined && passwordFile === undefined) return undefined;
+	if (!name || !passwordFile) throw notOne(url, 'user and passwordFile belong together');
+	return {name, passwordFile: path.resolve(passwordFile)};
 }
 
 const notOne = (url: string, message: string): AppError => new AppError('ERR_USAGE', {message: `"${url}" names no etcd: ${message}`});

@@ -20,6 +20,7 @@ import {answers, startEtcd, type Etcd} from '../../bench/rigs/servers/etcd.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {folder, proxyTo, until} from '../../bench/rigs/servers/server.js';
 import type {Owner} from '../../bench/rigs/owner.js';
+import {clientCertificates, giveUser} from './_etcd-users.js';
 
 const ends: (() => void | Promise<void>)[] = [];
 let shared: Etcd;
@@ -263,8 +264,52 @@ test('over TLS etcd proves who it is, and nothing is sent to one that cannot', a
 	}
 });
 
+test('etcd that asks for certificates and users: who has both is served, nobody else, and a restart that forgets tokens is no trouble', async t => {
+	const tls = clientCertificates(folder(t, 'etcd-users'));
+	const passwordFile = path.join(path.dirname(tls.ca), 'password');
+	writeFileSync(passwordFile, 'correct horse\n');
+	const etcd = await startEtcd(t, {tls});
+	const trust = `ca=${tls.ca}&cert=${tls.client.cert}&key=${tls.client.key}`;
+	await giveUser(etcd, tls, {name: 'troupe', password: 'correct horse', prefix: '/x/'});
+	const url = `${etcd.url}/x?${trust}&user=troupe&passwordFile=${passwordFile}`;
+	const driver = opened(t, url);
+	let meta = await fill(driver, ['/troupe/registry/a']);
+
+	const wrong = path.join(path.dirname(tls.ca), 'wrong');
+	writeFileSync(wrong, 'incorrect donkey');
+	const refused = {
+		'without a certificate': `${etcd.url}/x?ca=${tls.ca}&user=troupe&passwordFile=${passwordFile}`,
+		'without a user': `${etcd.url}/x?${trust}`,
+		'with a wrong password': `${etcd.url}/x?${trust}&user=troupe&passwordFile=${wrong}`,
+		'in a prefix of others': `${etcd.url}/y?${trust}&user=troupe&passwordFile=${passwordFile}`,
+	};
+	for (const [how, each] of Object.entries(refused)) {
+		const outcome = await commitTo(opened(t, each), batchOf(noMeta));
+		t.is(outcome.type, 'failed', how);
+		t.notRegex('message' in outcome ? outcome.message : '', /horse|donkey/);
+		t.log(how, 'message' in outcome ? outcome.message : '');
+	}
+	t.throws(() => connectEtcd(`${etcd.url}/x?${trust}&user=troupe&passwordFile=/nowhere`, systemClock), {
+		code: 'ERR_USAGE',
+		message: /"\/nowhere"/,
+	});
+
+	await etcd.members[0]?.kill();
+	await etcd.members[0]?.start();
+	await answers(url);
+	await until('the store is used again', async () => (await metaOf(driver)).ok);
+	meta = await fill(driver, ['/troupe/registry/b'], meta);
+	t.is(meta.version, 2);
+});
+
 test('URLs', t => {
-	t.deepEqual(parseEtcdUrl('etcd://a,b:1,[::1]:2/x/y/'), {hosts: ['a:2379', 'b:1', '[::1]:2'], prefix: '/x/y', secure: false, files: {}});
+	t.deepEqual(parseEtcdUrl('etcd://a,b:1,[::1]:2/x/y/'), {
+		hosts: ['a:2379', 'b:1', '[::1]:2'],
+		prefix: '/x/y',
+		secure: false,
+		files: {},
+		user: undefined,
+	});
 	t.like(parseEtcdUrl('etcds://a?ca=/ca.pem'), {prefix: '', secure: true, files: {ca: '/ca.pem'}});
 	t.deepEqual(parseEtcdUrl('etcds://a?ca=ca.pem').files, {ca: path.resolve('ca.pem')}, 'also once the process is elsewhere');
 	for (const url of [
@@ -276,6 +321,10 @@ test('URLs', t => {
 		'etcd://a?ca=x',
 		'etcds://a?cert=x',
 		'etcds://a?x=1',
+		'etcds://a?user=x',
+		'etcds://a?passwordFile=x',
+		'etcds://a?user=&passwordFile=x',
+		'etcd://a?user=x&passwordFile=x',
 	])
 		t.throws(() => parseEtcdUrl(url), {instanceOf: AppError, code: 'ERR_USAGE'}, url);
 });

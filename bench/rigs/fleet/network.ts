@@ -14,6 +14,8 @@ export type Network = {
 	/** Loses all packets to and from it, which the host cannot see. */
 	readonly lose: (host: string) => void;
 	readonly pass: (host: string) => void;
+	/** Gives it another address in place of its own, and the next time its first one again. */
+	readonly readdress: (host: string) => void;
 };
 
 const ip = (...words: readonly string[]): void => void execFileSync('ip', words, {stdio: ['ignore', 'ignore', 'pipe']});
@@ -24,6 +26,15 @@ export function networkOf(prefix: string, hosts: readonly string[]): Network {
 	/** What its port of the switch does (`bridge link`): 0 is nothing, 3 forwards. */
 	const setPort = (host: string, state: '0' | '3'): void =>
 		void execFileSync('bridge', ['-n', `${prefix}sw`, 'link', 'set', 'dev', `vh${numberOf(host)}`, 'state', state]);
+	const changed = new Set<string>();
+	const readdress = (host: string): void => {
+		const before = addressIn(host);
+		if (!changed.delete(host)) changed.add(host);
+		// In this order: with its first address of a network a device loses the later ones of it.
+		ip('-n', prefix + host, 'address', 'delete', `${before}/24`, 'dev', 'eth0');
+		ip('-n', prefix + host, 'address', 'add', `${addressIn(host)}/24`, 'dev', 'eth0');
+	};
+	const addressIn = (host: string): string => `100.64.0.${numberOf(host) + (changed.has(host) ? 100 : 0)}`;
 	const setLink = (host: string, state: 'up' | 'down'): void => ip('-n', `${prefix}sw`, 'link', 'set', `vh${numberOf(host)}`, state);
 	return {
 		addressOf: host => `100.64.0.${numberOf(host)}`,
@@ -32,6 +43,7 @@ export function networkOf(prefix: string, hosts: readonly string[]): Network {
 		heal: host => setLink(host, 'up'),
 		lose: host => setPort(host, '0'),
 		pass: host => setPort(host, '3'),
+		readdress,
 	};
 }
 

@@ -218,6 +218,15 @@ const deeds: Readonly<Record<DisturbanceName, Deed>> = {
 	},
 	'link is cut for 15 s': cut(longMs, true),
 	'agent stops for 15 s': stopped(longMs, true),
+	'address changes': {
+		replaces: false,
+		begin: victim => network.readdress(victim),
+		// For longer than a grace: whoever is not heard from the new one is given up.
+		async end(victim) {
+			await pause(2 * limits.nodeGraceMs);
+			network.readdress(victim);
+		},
+	},
 	'links flap in turn for 8 s': flapping(() => nodes[Math.floor(Math.random() * nodes.length)] ?? ''),
 	'one link flaps for 8 s': flapping(victim => victim),
 	'one link flaps unseen for 8 s': flapping(victim => victim, {...network, cut: network.lose, heal: network.pass}),

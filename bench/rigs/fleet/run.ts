@@ -10,6 +10,7 @@ export const disturbanceNames = [
 	'machine is under full load for 10 s',
 	'link is cut for 15 s',
 	'agent stops for 15 s',
+	'address changes',
 ] as const;
 
 /** Links that come and go: all of them in turn, one alone, and one somewhere behind the host's own cable. */

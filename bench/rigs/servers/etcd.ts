@@ -18,13 +18,20 @@ export type EtcdOptions = {
 	/** Their folder. */
 	readonly data?: string;
 	/** PEM files of its certificate, and of the authority that signed it. */
-	readonly tls?: {readonly ca: string; readonly cert: string; readonly key: string};
+	readonly tls?: {
+		readonly ca: string;
+		readonly cert: string;
+		readonly key: string;
+		/** What its clients have to show then, signed by the same one. */
+		readonly client?: {readonly cert: string; readonly key: string};
+	};
 };
 
 /** Starts so many members and waits until they have a leader. */
 export async function startEtcd(t: Owner, {members: count = 1, data = folder(t, 'etcd'), tls}: EtcdOptions = {}): Promise<Etcd> {
 	const scheme = tls === undefined ? 'http' : 'https';
-	const trust = tls === undefined ? [] : ['--cert-file', tls.cert, '--key-file', tls.key];
+	const asked = tls?.client === undefined ? [] : ['--client-cert-auth', '--trusted-ca-file', tls.ca];
+	const trust = tls === undefined ? [] : ['--cert-file', tls.cert, '--key-file', tls.key, ...asked];
 	const ports = await Promise.all(Array.from({length: count}, async () => ({client: await freePort(), peer: await freePort()})));
 	const peers = ports.map(({peer}, at) => `m${at}=http://127.0.0.1:${peer}`).join(',');
 	const members = ports.map(({client, peer}, at) =>
@@ -43,7 +50,8 @@ export async function startEtcd(t: Owner, {members: count = 1, data = folder(t, 
 	);
 	const url = `${tls === undefined ? 'etcd' : 'etcds'}://${ports.map(({client}) => `127.0.0.1:${client}`).join(',')}`;
 	await Promise.all(members.map(member => member.start()));
-	await answers(tls === undefined ? url : `${url}?ca=${tls.ca}`);
+	const shown = tls?.client === undefined ? '' : `&cert=${tls.client.cert}&key=${tls.client.key}`;
+	await answers(tls === undefined ? url : `${url}?ca=${tls.ca}${shown}`);
 	return {url, ports: ports.map(({client}) => client), members};
 }
 
