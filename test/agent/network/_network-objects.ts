@@ -7,6 +7,9 @@ import {objectKey} from '../../../api/keys.js';
 type Spec = NetworkService['spec'] & {readonly externalIPs?: readonly string[]};
 type EndpointOf = NetworkEndpoints['endpoints'][number];
 
+/** Of Services, each of which has an address of its own; an ordinary user may listen there. */
+export const servicePort = 8180;
+
 export const aService = (name: string, spec: Spec): NetworkChange => ({
 	key: objectKey('services', 'default', name),
 	object: {type: 'service', namespace: 'default', name, spec},

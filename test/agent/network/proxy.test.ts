@@ -4,7 +4,7 @@ import {createAffinity} from '../../../agent/network/proxy/affinity.js';
 import {createHeldBytes} from '../../../agent/network/proxy/held-bytes.js';
 import {limits} from '../../../api/limits.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
-import {aService, aSlice, noService, noSlice, ready} from './_network-objects.js';
+import {aService, aSlice, noService, noSlice, ready, servicePort} from './_network-objects.js';
 import {proxyWorld} from './_proxy-world.js';
 
 /** A Service before servers of the test's own. */
@@ -20,9 +20,9 @@ const world = (t: ExecutionContext) => {
 			[{port}],
 		);
 	const [one = '', two = '', three = ''] = rig.pods.map(({address}) => address);
-	const service = aService('web', {clusterIP, ports: [{port: 80}]});
-	const at = {address: rig.addressOf(clusterIP), port: 80};
-	const key = 'default/web/TCP/80';
+	const service = aService('web', {clusterIP, ports: [{port: servicePort}]});
+	const at = {address: rig.addressOf(clusterIP), port: servicePort};
+	const key = `default/web/TCP/${servicePort}`;
 	return {...inner, service, slice, port, at, key, pods: {one, two, three}};
 };
 
@@ -140,7 +140,7 @@ test('a port that another program has is a problem that says so, and is served o
 	const inner = proxyWorld(clean => t.teardown(clean), clock);
 	const {rig, problems, spot} = inner;
 	const clusterIP = rig.nextClusterIP();
-	const at = {address: rig.addressOf(clusterIP), port: 80};
+	const at = {address: rig.addressOf(clusterIP), port: servicePort};
 	await spot.serve('TCP', at, 'another program');
 	t.teardown(() => void spot.stop('TCP', at, true));
 	const port = rig.nextPort();
@@ -148,10 +148,12 @@ test('a port that another program has is a problem that says so, and is served o
 	if (pod === undefined) return t.fail();
 	await spot.serve('TCP', {address: pod.address, port}, 'pod-0');
 	t.teardown(() => void spot.stop('TCP', {address: pod.address, port}, true));
-	await rig.apply([aService('web', {clusterIP, ports: [{port: 80}]}), aSlice('web', [ready(pod.address)], [{port}])]);
+	await rig.apply([aService('web', {clusterIP, ports: [{port: servicePort}]}), aSlice('web', [ready(pod.address)], [{port}])]);
 	t.deepEqual(
 		[...problems.values()],
-		[`TCP ${at.address}:80 of Service default/web (port 80) is taken by another program: stop that, or give the Service another port`],
+		[
+			`TCP ${at.address}:${servicePort} of Service default/web (port ${servicePort}) is taken by another program: stop that, or give the Service another port`,
+		],
 	);
 	await spot.stop('TCP', at, true);
 	clock.advance(limits.proxyListenFirstMs);
@@ -164,8 +166,8 @@ test('what leads back to the proxy itself is no endpoint', async t => {
 	const {rig, spot, proxy, key} = world(t);
 	const clusterIP = rig.nextClusterIP();
 	const address = rig.addressOf(clusterIP);
-	await rig.apply([aService('web', {clusterIP, ports: [{port: 80}]}), aSlice('web', [ready(address)], [{port: 80}])]);
-	await t.throwsAsync(spot.ask('TCP', {address, port: 80}, 'hello'));
+	await rig.apply([aService('web', {clusterIP, ports: [{port: servicePort}]}), aSlice('web', [ready(address)], [{port: servicePort}])]);
+	await t.throwsAsync(spot.ask('TCP', {address, port: servicePort}, 'hello'));
 	t.is(proxy.counters(key)?.refused, 1);
 });
 

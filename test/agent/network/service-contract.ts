@@ -3,7 +3,7 @@
 import type {ExecutionContext, TestFn} from 'ava';
 import type {NetworkChange} from '../../../actors/node/runtime/network-port.js';
 import type {At, Spot} from '../../../bench/rigs/services/spot.js';
-import {aNode, aService, aSlice, noService, noSlice, notReady, ready, terminating} from './_network-objects.js';
+import {aNode, aService, aSlice, noService, noSlice, notReady, ready, servicePort, terminating} from './_network-objects.js';
 
 /** From where it serves and asks. */
 export type Place = {
@@ -60,8 +60,8 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 			name,
 			port,
 			pods: {one, two, three},
-			at: {address: rig.addressOf(clusterIP), port: 80},
-			service: (spec: Parameters<typeof aService>[1] = {}) => aService(name, {clusterIP, ports: [{port: 80, protocol}], ...spec}),
+			at: {address: rig.addressOf(clusterIP), port: servicePort},
+			service: (spec: Parameters<typeof aService>[1] = {}) => aService(name, {clusterIP, ports: [{port: servicePort, protocol}], ...spec}),
 			slice: (...endpoints: Parameters<typeof aSlice>[1]) => aSlice(name, endpoints, [{port, protocol}]),
 		};
 	};
@@ -137,7 +137,7 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		await rig.pods[0]?.spot.serve('TCP', place, 'metrics');
 		t.teardown(() => void rig.pods[0]?.spot.stop('TCP', place, true));
 		const ports = [
-			{name: 'http', port: 80},
+			{name: 'http', port: servicePort},
 			{name: 'metrics', port: 9100},
 		];
 		await rig.apply([
@@ -160,12 +160,12 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		const nodePort = rig.nextNodePort();
 		const externalIP = rig.externalIP();
 		await rig.apply([
-			service({type: 'NodePort', ports: [{port: 80, nodePort}], externalIPs: [externalIP]}),
+			service({type: 'NodePort', ports: [{port: servicePort, nodePort}], externalIPs: [externalIP]}),
 			slice(ready(pods.one), ready(pods.two)),
 		]);
 		for (const at of [
 			{address: rig.nodeAddress, port: nodePort},
-			{address: externalIP, port: 80},
+			{address: externalIP, port: servicePort},
 		])
 			for (const client of [rig.outside, rig.host]) t.deepEqual(Object.keys(await asked(client, 'TCP', at)).sort(), ['pod-0', 'pod-1']);
 	});
@@ -176,7 +176,7 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		const outside = {address: rig.nodeAddress, port: nodePort};
 		const local = service({
 			type: 'NodePort',
-			ports: [{port: 80, nodePort}],
+			ports: [{port: servicePort, nodePort}],
 			internalTrafficPolicy: 'Local',
 			externalTrafficPolicy: 'Local',
 		});
@@ -263,16 +263,16 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		t.teardown(() => rig.apply(services.flatMap(service => [noService(service.name), noSlice(service.name)])));
 		await rig.apply(
 			services.flatMap(service => [
-				aService(service.name, {clusterIP: service.clusterIP, ports: [{port: 80}]}),
+				aService(service.name, {clusterIP: service.clusterIP, ports: [{port: servicePort}]}),
 				endpoints(service.name, service.endpoint),
 			]),
 		);
 		for (const service of services.filter((_, i) => i % 50 === 0))
-			t.is(await askOnce(rig.host, 'TCP', {address: rig.addressOf(service.clusterIP), port: 80}), `pod-${service.endpoint}`);
+			t.is(await askOnce(rig.host, 'TCP', {address: rig.addressOf(service.clusterIP), port: servicePort}), `pod-${service.endpoint}`);
 		const [first, second] = services;
 		if (first === undefined || second === undefined) return t.fail();
 		await rig.apply([endpoints(first.name, 2)]);
-		t.is(await askOnce(rig.host, 'TCP', {address: rig.addressOf(first.clusterIP), port: 80}), 'pod-2');
-		t.is(await askOnce(rig.host, 'TCP', {address: rig.addressOf(second.clusterIP), port: 80}), 'pod-1');
+		t.is(await askOnce(rig.host, 'TCP', {address: rig.addressOf(first.clusterIP), port: servicePort}), 'pod-2');
+		t.is(await askOnce(rig.host, 'TCP', {address: rig.addressOf(second.clusterIP), port: servicePort}), 'pod-1');
 	});
 }
