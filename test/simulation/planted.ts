@@ -681,7 +681,9 @@ export const plantedBugs: readonly PlantedBug[] = [
 	// ---- quotas and budgets
 	{
 		name: 'pods that were let through and take no place yet',
-		options: inControl('collection:pods', (receive, _state, message, context) => receive([], message, context)),
+		options: inControl('collection:pods', (receive, state, message, context) =>
+			receive({...(state as object), coming: []}, message, context),
+		),
 		scenario: 'bounded',
 		breaks: /^I17/,
 	},
