@@ -525,7 +525,8 @@ test('a pod that takes longer than it may is ended, has failed, and stays until 
 	t.deepEqual([...tree.open.keys()], []);
 	tree.pass(1);
 	t.deepEqual([...tree.open.keys()], [stopFor(30_000)]);
-	t.like(reportsOf(tree).at(-1), {status: {phase: 'Failed', reason: 'DeadlineExceeded'}, events: [{reason: 'DeadlineExceeded'}]});
+	const status = {phase: 'Failed', reason: 'DeadlineExceeded', containerStatuses: [{ready: false}]};
+	t.like(reportsOf(tree).at(-1), {status, events: [{reason: 'DeadlineExceeded'}]}, 'not ready while it is ended');
 	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 143})));
 	t.like(reportsOf(tree).at(-1), {status: {phase: 'Failed', containerStatuses: [{state: {terminated: {exitCode: 143}}}]}});
 	t.deepEqual([...tree.open.keys()], []);

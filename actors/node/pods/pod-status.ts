@@ -29,7 +29,11 @@ export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 	const {spec} = assignment;
 	const order = startOrderOf(spec, view.containers, sandbox?.firstAttempts);
 	const shown = (containers: readonly Container[]): readonly ContainerStatus[] =>
-		containers.map(container => statusOf(container, view, order));
+		containers.map(container => {
+			const status = statusOf(container, view, order);
+			// What is being ended runs for a while yet.
+			return isOverdue ? {...status, ready: false} : status;
+		});
 	const statuses = shown(spec.containers);
 	const policy = spec.restartPolicy ?? 'Always';
 	// In a sandbox that has died containers end to begin again, but for those that nothing starts again.
