@@ -74,7 +74,8 @@ const entries = (folder: string): readonly string[] => attempt(() => readdirSync
 const link = (file: string): string | undefined => attempt(() => readlinkSync(file));
 const text = (file: string): string => attempt(() => readFileSync(file, 'utf8')) ?? '';
 
-function kill(pid: number): void {
+/** SIGKILL; it may have ended already. */
+export function kill(pid: number): void {
 	attempt(() => process.kill(pid, 'SIGKILL'));
 }
 

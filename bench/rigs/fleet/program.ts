@@ -17,7 +17,7 @@ import {homeOf} from '../../../cli/files/home.js';
 import {readConnection} from '../../../cli/cluster/kubeconfig.js';
 import {containerOf, isReady, pidOf} from '../cluster/pods.js';
 import {setOf} from '../cluster/manifests.js';
-import {lives, processesOf, programsOf} from '../cluster/processes.js';
+import {kill as killProcess, processesOf, programsOf} from '../cluster/processes.js';
 import {asProcesses} from '../as-processes.js';
 import {main} from '../main-file.js';
 import {eventually, followObjects, type Following} from '../cluster/waiting.js';
@@ -191,7 +191,7 @@ const deeds: Readonly<Record<DisturbanceName, Deed>> = {
 		replaces: true,
 		async begin(victim) {
 			const dying = kill(victim);
-			for (const {pid} of processesOf(homes(victim))) if (lives(pid)) process.kill(pid, 'SIGKILL');
+			for (const {pid} of processesOf(homes(victim))) killProcess(pid);
 			await dying;
 		},
 		end: startAgent,
