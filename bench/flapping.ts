@@ -21,7 +21,7 @@ export const flappingBenchmark: Benchmark = {
 	about: 'four nodes: links that are out for 50 to 550 ms and in for up to 300 ms, in turn or one alone',
 	async run({rounds = defaultRuns}, scope) {
 		const runs: Run[] = [];
-		await disturb({teardown: scope.defer}, flappingNames, rounds, run => runs.push(run), nodes);
+		await disturb({teardown: scope.defer}, flappingNames, rounds, run => runs.push(run), {nodes});
 		return flappingNames.flatMap(name => {
 			const those = runs.filter(({disturbance}) => disturbance === name);
 			const harmed = those.filter(each => each.harmed.length > 0);

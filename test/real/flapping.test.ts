@@ -13,7 +13,7 @@ test('a link that comes and goes is no dead host: nothing is replaced', async t 
 	const [inTurn, , unseen] = flappingNames;
 	const runs: Run[] = [];
 	const names = [...Array.from({length: rounds.inTurn}, () => inTurn), ...Array.from({length: rounds.unseen}, () => unseen)];
-	await disturb(t, names, 1, run => runs.push(run), 4);
+	await disturb(t, names, 1, run => runs.push(run), {nodes: 4});
 	t.is(runs.length, names.length);
 	t.deepEqual(
 		runs.flatMap(({disturbance, harmed}) => harmed.map(pod => `${disturbance}: ${pod}`)),

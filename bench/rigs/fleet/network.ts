@@ -16,6 +16,8 @@ export type Network = {
 	readonly pass: (host: string) => void;
 	/** Gives it another address in place of its own, and the next time its first one again. */
 	readonly readdress: (host: string) => void;
+	/** Has the switch lose so many of a hundred packets, by chance; for good. */
+	readonly losePart: (percent: number) => void;
 };
 
 const ip = (...words: readonly string[]): void => void execFileSync('ip', words, {stdio: ['ignore', 'ignore', 'pipe']});
@@ -44,6 +46,10 @@ export function networkOf(prefix: string, hosts: readonly string[]): Network {
 		lose: host => setPort(host, '0'),
 		pass: host => setPort(host, '3'),
 		readdress,
+		losePart(percent) {
+			const rules = `table bridge loss { chain all { type filter hook forward priority 0; numgen random mod 100 < ${percent} drop; }; }`;
+			execFileSync('ip', ['netns', 'exec', `${prefix}sw`, 'nft', rules]);
+		},
 	};
 }
 

@@ -8,7 +8,7 @@ import {createInterface} from 'node:readline';
 import type {Owner} from '../owner.js';
 import {killAll} from '../cluster/processes.js';
 import {layNetwork} from './network.js';
-import {serverHost, type DisturbanceName, type Run, type Task} from './run.js';
+import {relayHost, serverHost, type DisturbanceName, type LinkQuality, type Run, type Task} from './run.js';
 
 const five = 5;
 
@@ -18,9 +18,9 @@ export async function disturb(
 	disturbances: readonly DisturbanceName[],
 	runs: number,
 	onRun: (run: Run) => void,
-	nodes = five,
+	{nodes = five, link}: {readonly nodes?: number; readonly link?: LinkQuality} = {},
 ): Promise<void> {
-	const hosts = [serverHost, ...Array.from({length: nodes}, (_, index) => `n${index + 1}`)];
+	const hosts = [serverHost, ...Array.from({length: nodes}, (_, index) => `n${index + 1}`), ...(link === undefined ? [] : [relayHost])];
 	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-fleet-'));
 	owner.teardown(async () => {
 		await killAll(folder);
@@ -28,7 +28,7 @@ export async function disturb(
 	});
 	const prefix = `tr${process.pid}`;
 	const network = layNetwork(owner, prefix, hosts);
-	const task: Task = {prefix, folder, hosts, disturbances, runs};
+	const task: Task = {prefix, folder, hosts, disturbances, runs, link};
 	const [command = '', ...words] = network.on(serverHost);
 	const program = path.join(import.meta.dirname, 'program.js');
 	const child = spawn(command, [...words, process.execPath, '--enable-source-maps', program, JSON.stringify(task)], {

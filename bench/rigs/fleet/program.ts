@@ -23,11 +23,11 @@ import {main} from '../main-file.js';
 import {eventually, followObjects, type Following} from '../cluster/waiting.js';
 import {busyMs} from './busy-on-signal.js';
 import {networkOf} from './network.js';
-import {serverHost, type DisturbanceName, type Run, type Task} from './run.js';
+import {relayHost, serverHost, type DisturbanceName, type LinkQuality, type Run, type Task} from './run.js';
 
 const task = JSON.parse(process.argv[2] ?? '{}') as Task;
 const network = networkOf(task.prefix, task.hosts);
-const nodes = task.hosts.filter(host => host !== serverHost);
+const nodes = task.hosts.filter(host => host !== serverHost && host !== relayHost);
 const api = `https://${network.addressOf(serverHost)}:6443`;
 const replicas = 3 * nodes.length;
 const patienceMs = 60_000;
@@ -40,10 +40,14 @@ const running = new Map<string, ChildProcess>();
 
 /** Starts a part of the cluster on a host and waits for the line that says it is ready. */
 async function start(host: string, ...words: readonly string[]): Promise<void> {
-	const [command = '', ...enter] = network.on(host);
 	const busy = path.join(import.meta.dirname, 'busy-on-signal.js');
-	const env = {PATH: process.env['PATH'], HOME: task.folder, TROUPE_HOME: homes(host), NODE_OPTIONS: `--import=${busy}`};
-	const child = spawn(command, [...enter, process.execPath, main, ...asProcesses(words)], {env, stdio: ['ignore', 'pipe', 'pipe']});
+	const env = {HOME: task.folder, TROUPE_HOME: homes(host), NODE_OPTIONS: `--import=${busy}`};
+	await ready(host, [process.execPath, main, ...asProcesses(words)], env);
+}
+
+async function ready(host: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+	const [command = '', ...enter] = network.on(host);
+	const child = spawn(command, [...enter, ...words], {env: {PATH: process.env['PATH'], ...env}, stdio: ['ignore', 'pipe', 'pipe']});
 	running.set(host, child);
 	let said = '';
 	const listen = (chunk: Buffer): void => void (said += chunk.toString());
@@ -58,8 +62,18 @@ async function start(host: string, ...words: readonly string[]): Promise<void> {
 	if (child.exitCode !== null) throw new Error(`${host} ended: ${said}`);
 }
 
-const startServer = (): Promise<void> =>
-	start(serverHost, 'server', `--api=${new URL(api).host}`, '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0');
+const startServer = (): Promise<void> => {
+	const advertised = task.link === undefined ? [] : [`--advertise=${network.addressOf(relayHost)}`];
+	return start(serverHost, 'server', `--api=${new URL(api).host}`, ...advertised, '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0');
+};
+
+/** From now on agents reach the server by the relay alone. */
+async function worsen({lossPercent, delayMs}: LinkQuality): Promise<void> {
+	network.losePart(lossPercent);
+	const relay = path.join(import.meta.dirname, 'delaying-relay.js');
+	const words = [network.addressOf(relayHost), network.addressOf(serverHost), '6443', String(delayMs)];
+	await ready(relayHost, [process.execPath, relay, ...words], {});
+}
 
 async function run(...words: readonly string[]): Promise<string> {
 	const env = {PATH: process.env['PATH'], HOME: task.folder, TROUPE_HOME: homes(serverHost)};
@@ -300,9 +314,11 @@ async function disturb(view: View, disturbance: DisturbanceName, number: number)
 
 const wantedOn = (view: View, host: string): number => [...view.pods.objects.values()].filter(pod => placeOf(pod) === host).length;
 
+if (task.link !== undefined) await worsen(task.link);
 await startServer();
 const token = await run('token', 'create', '--join');
-await Promise.all(nodes.map(host => start(host, 'agent', `--join=${api}`, `--token=${token}`, `--node=${host}`)));
+const door = task.link === undefined ? api : `https://${network.addressOf(relayHost)}:6443`;
+await Promise.all(nodes.map(host => start(host, 'agent', `--join=${door}`, `--token=${token}`, `--node=${host}`)));
 let view = await openView();
 const manifest = setOf('web', replicas);
 await view.client.json({method: 'POST', path: '/apis/apps/v1/namespaces/default/replicasets', body: manifest});

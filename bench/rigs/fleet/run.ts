@@ -42,6 +42,12 @@ export type Task = {
 	readonly hosts: readonly string[];
 	readonly disturbances: readonly DisturbanceName[];
 	readonly runs: number;
+	readonly link: LinkQuality | undefined;
 };
 
+/** What all links to the server are like: of each packet the chance to be lost, and how long each direction takes. */
+export type LinkQuality = {readonly lossPercent: number; readonly delayMs: number};
+
 export const serverHost = 'srv';
+/** Where agents find the server when links are slow. */
+export const relayHost = 'relay';
