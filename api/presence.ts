@@ -26,7 +26,7 @@ export function parsePresence(text: string): Presence | undefined {
 	if (!isObject(parsed)) return undefined;
 	const {state, boot, connection} = parsed;
 	if (typeof state !== 'string' || !states.includes(state)) return undefined;
-	if (typeof boot !== 'string' || boot === '' || boot.length > bootCharacters) return undefined;
+	if (!isBoot(boot)) return undefined;
 	if (!Number.isSafeInteger(connection) || (connection as number) < 1) return undefined;
 	return {state: state as PresenceState, boot, connection: connection as number};
 }
@@ -44,3 +44,11 @@ export type Beat = {
 };
 
 export const formatBeat = ({boot, sequence}: Beat): string => JSON.stringify({boot, sequence});
+
+/** The boot that a beat is of. Undefined: the text is no beat of ours. */
+export function bootOfBeat(text: string): string | undefined {
+	const parsed = parsedJson(text);
+	return isObject(parsed) && isBoot(parsed['boot']) ? parsed['boot'] : undefined;
+}
+
+const isBoot = (boot: unknown): boot is string => typeof boot === 'string' && boot !== '' && boot.length <= bootCharacters;

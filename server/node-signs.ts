@@ -4,7 +4,7 @@
 // It ticks only while there is a node elsewhere to hear of, or pods of one whose record was deleted.
 
 import {limits} from '../api/limits.js';
-import {parsePresence} from '../api/presence.js';
+import {bootOfBeat, parsePresence} from '../api/presence.js';
 import {formatTopic, nodesFilter, parseTopic} from '../api/topics.js';
 import type {SignsMessage} from '../actors/control/nodes/detector.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
@@ -39,7 +39,7 @@ type Presences = Signs['presences'];
 export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
 	const {serverId, pubsub, clock, heardSince, isRemote, anyRemote, tell, lagMs = () => limits.observerLagMs} = options;
 	const canaryTopic = formatTopic({type: 'canary', server: serverId});
-	let beats = new Set<string>();
+	let beats = new Map<string, string | undefined>();
 	let presences = new Map<string, Presences>();
 	let canaryHeard = false;
 	let lastMs = 0;
@@ -67,21 +67,22 @@ export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
 			atMs,
 			lagMs: Math.max(0, atMs - lastMs - limits.signsMs),
 			canaryHeard,
-			beats: [...beats],
+			beats: [...beats.keys()],
+			boots: Object.fromEntries([...beats].flatMap(([node, boot]) => (boot === undefined ? [] : [[node, boot]]))),
 			packets: heardSince(lastMs).filter(isRemote),
 			presences: [...presences.values()].flat(),
 		});
-		beats = new Set();
+		beats = new Map();
 		presences = new Map();
 		canaryHeard = false;
 		wake();
 	};
 
 	const ends = [
-		pubsub.subscribe(nodesFilter('beat'), topic => {
+		pubsub.subscribe(nodesFilter('beat'), (topic, payload) => {
 			const node = nodeOf(topic);
 			if (node === undefined) return;
-			beats.add(node);
+			beats.set(node, bootOfBeat(payload));
 			wake();
 		}),
 		pubsub.subscribe(nodesFilter('presence'), (topic, payload) => {

@@ -17,6 +17,8 @@ export type Signs = {
 	readonly canaryHeard: boolean;
 	/** Members that said that they live. */
 	readonly beats: readonly string[];
+	/** Of which boot those beats are, where they say it. */
+	readonly boots?: Readonly<Record<string, string>>;
 	/** Members of which any packet came, on any connection. */
 	readonly packets: readonly string[];
 	/** In order of arrival. */
@@ -131,25 +133,31 @@ function observerAfter(previous: Membership | undefined, signs: Signs, {observer
 }
 
 /** What was heard of one member since the last reading. */
-type News = {beat: boolean; packet: boolean; readonly presences: Presence[]};
+type News = {beat: boolean; boot?: string | undefined; packet: boolean; readonly presences: Presence[]};
 
 const nothing: News = {beat: false, packet: false, presences: []};
 
-function newsOf({beats, packets, presences}: Signs): ReadonlyMap<string, News> {
+function newsOf({beats, boots = {}, packets, presences}: Signs): ReadonlyMap<string, News> {
 	const news = new Map<string, News>();
 	const of = (name: string): News => {
 		const found = news.get(name) ?? {beat: false, packet: false, presences: []};
 		news.set(name, found);
 		return found;
 	};
-	for (const name of beats) of(name).beat = true;
+	for (const name of beats) Object.assign(of(name), {beat: true, boot: boots[name]});
 	for (const name of packets) of(name).packet = true;
 	for (const presence of presences) of(presence.node).presences.push(presence);
 	return news;
 }
 
-const withNews = (before: Member, {beat, packet, presences}: News, atMs: number, {suspectAfterMs}: Pace): Member =>
-	withPackets(before, withPresences(before, presences, atMs), beat, packet, atMs, suspectAfterMs);
+const withNews = (before: Member, {beat, boot, packet, presences}: News, atMs: number, {suspectAfterMs}: Pace): Member =>
+	withPackets(before, withBoot(withPresences(before, presences, atMs), boot), beat, packet, atMs, suspectAfterMs);
+
+/** Who beats after a restart is back, also where its word of that was lost: it is, while the node is not registered again. */
+function withBoot(member: Member, boot: string | undefined): Member {
+	const isBack = boot !== undefined && boot !== member.presence?.boot && !member.formerBoots.includes(boot);
+	return isBack ? {...member, restartingUntilMs: undefined} : member;
+}
 
 const stranger = (sinceMs: number): Member => ({
 	state: 'unknown',

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {formatPresence, type Presence} from '../../api/presence.js';
+import {formatBeat, formatPresence, type Presence} from '../../api/presence.js';
 import {topicMatches} from '../../api/mqtt-filter.js';
 import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
@@ -43,7 +43,7 @@ function listening(nodes: readonly string[]) {
 		tell: message => told.push(message),
 	});
 	const say = (topic: string, payload = ''): void => pubsub.publish(`troupe/v1/${topic}`, payload, {retain: false});
-	const beat = (node: string): void => say(`nodes/${node}/beat`, '{}');
+	const beat = (node: string, boot = 'x'): void => say(`nodes/${node}/beat`, formatBeat({boot, sequence: 1}));
 	const presence = (node: string, said: Presence): void => say(`nodes/${node}/presence`, formatPresence(said));
 	return {clock, pubsub, remote, told, heard, signs, say, beat, presence};
 }
@@ -51,7 +51,7 @@ function listening(nodes: readonly string[]) {
 test('every 250 ms the detector is told what was heard since, and nothing twice', t => {
 	const {clock, told, heard, beat, presence} = listening(['a', 'b']);
 	beat('a');
-	beat('a');
+	beat('a', 'y');
 	presence('b', {state: 'online', boot: 'x', connection: 1});
 	heard.set('b', clock.monotonicMs());
 	const startMs = clock.monotonicMs();
@@ -63,10 +63,11 @@ test('every 250 ms the detector is told what was heard since, and nothing twice'
 			lagMs: 0,
 			canaryHeard: true,
 			beats: ['a'],
+			boots: {a: 'y'},
 			packets: ['b'],
 			presences: [{node: 'b', state: 'online', boot: 'x', connection: 1}],
 		},
-		{type: 'signs', atMs: startMs + 2 * limits.signsMs, lagMs: 0, canaryHeard: true, beats: [], packets: [], presences: []},
+		{type: 'signs', atMs: startMs + 2 * limits.signsMs, lagMs: 0, canaryHeard: true, beats: [], boots: {}, packets: [], presences: []},
 	]);
 });
 
@@ -87,6 +88,14 @@ test('presences of a node come in their order, and no more than the newest of a 
 	);
 });
 
+test('a beat that does not say of which boot it is is one all the same', t => {
+	const {clock, told, say} = listening(['a', 'b']);
+	say('nodes/a/beat', 'garbage');
+	say('nodes/b/beat', JSON.stringify({boot: 'x'.repeat(1_000), sequence: 1}));
+	clock.advance(limits.signsMs);
+	t.like(told[0], {beats: ['a', 'b'], boots: {}});
+});
+
 test('nothing is told of nodes that are not known, or are in this process', t => {
 	const {clock, told, heard, beat, presence} = listening(['a']);
 	for (const stranger of ['local', 'nobody']) {
@@ -95,7 +104,7 @@ test('nothing is told of nodes that are not known, or are in this process', t =>
 		heard.set(stranger, clock.monotonicMs());
 	}
 	clock.advance(limits.signsMs);
-	t.like(told[0], {beats: [], packets: [], presences: []});
+	t.like(told[0], {beats: [], boots: {}, packets: [], presences: []});
 });
 
 test('a canary that is lost or late is no proof of good hearing', t => {

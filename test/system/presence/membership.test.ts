@@ -188,6 +188,18 @@ test('an announced restart has a minute, and ends when the agent is back', t => 
 	t.is(back.say('a', online('two')).state('a'), 'alive');
 });
 
+test('a beat of another boot ends an announced restart, also where its own word was lost; one of that boot, or of one before, does not', t => {
+	const watch = silenced()
+		.say('a', online('zero'))
+		.say('a', restarting('one'))
+		.read({boots: {a: 'two'}});
+	t.is(watch.state('a'), 'restarting', 'no beat of it');
+	watch.silent.clear();
+	for (const boot of ['zero', 'one']) t.is(watch.read({boots: {a: boot}}).state('a'), 'restarting');
+	t.is(watch.read({boots: {a: 'two'}}).state('a'), 'alive');
+	t.is(watch.read().state('a'), 'alive');
+});
+
 test('nothing is dead before the observer has listened for a grace', t => {
 	const watch = new Watch('a', 'b', 'c');
 	watch.silent.add('a');
