@@ -724,6 +724,8 @@ export const limits = {
 
 	/** The environment of a container, and its command line, as they are after expansion: Linux takes no more (E2BIG). */
 	environmentCharacters: 2_097_152,
+	/** Services of its namespace, the first by name, of which a container gets variables. */
+	serviceVariables: 250,
 	/** What a node takes when its agent is not told. */
 	podsPerNode: 110,
 	/** Nodes of one cluster that only pretend. */

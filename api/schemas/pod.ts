@@ -196,7 +196,7 @@ export const spec = () =>
 			serviceAccountName: optional(about('Accepted: default.', text())),
 			serviceAccount: optional(about('Accepted: default.', text())),
 			automountServiceAccountToken: optional(about('Accepted; there are no such tokens.', flag())),
-			enableServiceLinks: optional(about('Accepted; there are no such variables.', flag())),
+			enableServiceLinks: optional(about('Whether containers get variables with the addresses of Services; true if left out.', flag())),
 		},
 		{
 			'x-not-yet': [

@@ -3,7 +3,7 @@
 import {request} from 'node:http';
 import path from 'node:path';
 import test from 'ava';
-import {localAddressOf} from '../../agent/network/index/local-address.js';
+import {localAddressOf} from '../../actors/node/network/local-address.js';
 import type {Service} from '../../api/kinds/service.js';
 import {readRecord} from '../../agent/network/feed/record.js';
 import {homeOf} from '../../cli/files/home.js';

@@ -15,6 +15,7 @@ import {configMapKey, secretKey} from '../../config-references.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import {cachedConfig} from '../cache/config-copy.js';
 import type {EnvSource, Sandbox, SecretRef, ValuePart} from '../runtime/runtime-port.js';
+import {serviceVariables} from './service-variables.js';
 
 /** The value of a variable: one text, unless Secrets have parts in it. */
 export type Value = readonly ValuePart[];
@@ -61,7 +62,8 @@ export function environmentOf(container: Container, around: EnvironmentInput): E
 }
 
 /** Variables every container gets; the manifest may set them otherwise. */
-const standardVariables = ({assignment, sandbox}: EnvironmentInput): readonly [string, string][] => [
+const standardVariables = ({assignment, sandbox, known}: EnvironmentInput): readonly (readonly [string, string])[] => [
+	...(assignment.spec.enableServiceLinks === false ? [] : serviceVariables(known, assignment.namespace, sandbox.podIP)),
 	['HOSTNAME', hostNameOf(assignment.name, assignment.spec)],
 	['POD_IP', sandbox.podIP],
 	['POD_NAME', assignment.name],

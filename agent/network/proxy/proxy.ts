@@ -3,7 +3,7 @@
 
 import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
-import {localAddressOf} from '../index/local-address.js';
+import {localAddressOf} from '../../../actors/node/network/local-address.js';
 import type {Listeners, UdpListener} from '../listeners/listeners.js';
 import {
 	nameOfServed,

@@ -1,7 +1,7 @@
 // A proxy in this process, on addresses of loopback that no other test has.
 
 import {createNetworkIndex} from '../../../agent/network/index/network-index.js';
-import {localAddressOf} from '../../../agent/network/index/local-address.js';
+import {localAddressOf} from '../../../actors/node/network/local-address.js';
 import type {Listeners} from '../../../agent/network/listeners/listeners.js';
 import {openProxy} from '../../../agent/network/proxy/proxy.js';
 import {createServiceTable} from '../../../agent/network/services/service-table.js';
