@@ -724,6 +724,32 @@ export const limits = {
 
 	/** The environment of a container, and its command line, as they are after expansion: Linux takes no more (E2BIG). */
 	environmentCharacters: 2_097_152,
+	/** How long an answer about the cluster's own names is good for. */
+	dnsTtlSeconds: 5,
+	/** Records of one answer about a Service; the rest is left out. */
+	dnsAnswers: 500,
+	/** An answer in one datagram, to who can take that much; the rest goes by TCP (DNS flag day 2020). */
+	dnsDatagramBytes: 1_232,
+	/** A question over TCP. */
+	dnsQuestionBytes: 4_096,
+	/** A connection over which nothing is asked, or no answer is taken. */
+	dnsIdleMs: 10_000,
+	/** Questions that wait for other resolvers. */
+	dnsPending: 500,
+	/** How long one of these has for its answer. */
+	dnsUpstreamMs: 2_000,
+	/** Resolvers of the host that are asked in turn; as in resolv.conf(5). */
+	dnsUpstreams: 3,
+	/** How often the host's resolv.conf is looked at, at most. */
+	dnsUpstreamLookMs: 5_000,
+	/** Answers of other resolvers that are kept, together with the bytes of all. */
+	dnsCacheEntries: 5_000,
+	dnsCacheBytes: 4_194_304,
+	/** For how long, whatever they say; and what is not there. */
+	dnsCacheSeconds: 300,
+	dnsNegativeSeconds: 30,
+	/** The pause between attempts to listen on a port that another program has. */
+	dnsPortMs: 5_000,
 	/** Services of its namespace, the first by name, of which a container gets variables. */
 	serviceVariables: 250,
 	/** What a node takes when its agent is not told. */

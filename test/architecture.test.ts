@@ -83,7 +83,7 @@ const ioPackages: Record<string, string> = {
 };
 
 /** npm packages that only compute, and so may be imported where they are needed. */
-const purePackages = ['ajv', 'diff', 'leven', 'picocolors', 're2js', 'reflect-metadata', 'string-width', 'typebox', 'yaml'];
+const purePackages = ['ajv', 'diff', 'dns-packet', 'leven', 'picocolors', 're2js', 'reflect-metadata', 'string-width', 'typebox', 'yaml'];
 
 /** How a file may touch the clock, chance, the environment or the terminal. */
 const impurities = {

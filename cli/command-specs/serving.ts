@@ -66,6 +66,11 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		value: 'HOST:PORT',
 		about: 'where routes of Dnses and Ingresses are served, http; off for none (127.0.0.1:8080)',
 	},
+	dns: {
+		type: 'string',
+		value: 'HOST:PORT',
+		about: 'where names of Services and hosts of Dnses are answered, as in 127.0.0.1:8053; off for nowhere (off)',
+	},
 	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
 });
 /** Of every command that has actors. */

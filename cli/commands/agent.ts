@@ -3,7 +3,7 @@
 import {hostname} from 'node:os';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach} from '../serving/detach.js';
-import {engineVariable, hostPathsOf, nodeOf, podBoundsOf, routerOf, runtimesOf, serversOf} from '../serving/serving-flags.js';
+import {dnsOf, engineVariable, hostPathsOf, nodeOf, podBoundsOf, routerOf, runtimesOf, serversOf} from '../serving/serving-flags.js';
 import type {AgentOptions} from '../serving/serving-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
@@ -36,6 +36,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, envir
 		isNew: flags.on('new'),
 		faults: flags.on('faults'),
 		router: routerOf(flags, problems),
+		dns: dnsOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

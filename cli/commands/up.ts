@@ -6,9 +6,10 @@ import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach, withBroker} from '../serving/detach.js';
 import {
 	brokerVariable,
+	dnsOf,
 	doorsOf,
-	graceOf,
 	engineVariable,
+	graceOf,
 	hostPathsOf,
 	isOnLoopback,
 	nodeOf,
@@ -46,6 +47,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, environm
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
 		router: routerOf(flags, problems),
+		dns: dnsOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

@@ -58,7 +58,7 @@ async function startNode(
 	const cache = isRedis(place) ? undefined : place;
 	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote}, context);
 	closers.add(runtime.close);
-	const network = options.runtime === 'simulated' ? undefined : openNetwork(credential.node, options.router, context);
+	const network = options.runtime === 'simulated' ? undefined : openNetwork(credential.node, options, context);
 	if (network !== undefined) closers.add(network.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);

@@ -124,6 +124,12 @@ function engineOf(flag: string | undefined, fromEnvironment: string | undefined)
 export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined =>
 	flags.text('router') === 'off' ? undefined : listenOn(flags, 'router', {host: loopback, port: 8080}, problems, ' or off');
 
+/** `--dns`; undefined: there is to be none. */
+export function dnsOf(flags: Flags, problems: string[]): HostPort | undefined {
+	const asked = flags.text('dns');
+	return asked === undefined || asked === 'off' ? undefined : listenOn(flags, 'dns', {host: loopback, port: 8053}, problems, ' or off');
+}
+
 /** What bounds the programs of pods, and where they keep what stays. */
 export const podBoundsOf = (flags: Flags, problems: string[]): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'volumes'> => ({
 	podUsers: podUsersOf(flags, problems),

@@ -73,6 +73,8 @@ export type HostOptions = {
 	readonly maxProcesses: number | undefined;
 	/** Where the node's router listens, once there is a route; undefined: nowhere. */
 	readonly router: HostPort | undefined;
+	/** Where the node's resolver listens; undefined: nowhere. */
+	readonly dns: HostPort | undefined;
 	/** Where volumes of claims are, absolute; undefined: in the home. */
 	readonly volumes: string | undefined;
 };

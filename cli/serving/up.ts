@@ -84,7 +84,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const choice = isOwn ? options.runtime : 'simulated';
 	const runtime = await openRuntime({...options, runtime: choice, cache: undefined, secrets, onNote, network}, context);
 	closers.add(runtime.close);
-	const served = choice === 'simulated' ? undefined : openNetwork(name, options.router, context);
+	const served = choice === 'simulated' ? undefined : openNetwork(name, options, context);
 	if (served !== undefined) closers.add(served.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();

@@ -48,6 +48,7 @@ test('up takes its defaults from the contract', async t => {
 		allowPrivileged: false,
 		warmSandboxes: undefined,
 		router: {host: '127.0.0.1', port: 8080},
+		dns: undefined,
 		store: 'level',
 		node: 'box',
 		simulatedNodes: 0,

@@ -43,6 +43,7 @@ const options: UpOptions = {
 	allowPrivileged: false,
 	warmSandboxes: undefined,
 	router: undefined,
+	dns: undefined,
 	isNew: false,
 	faults: false,
 	store: 'level',

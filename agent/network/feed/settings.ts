@@ -13,6 +13,8 @@ export type DataPlaneSettings = {
 	readonly node: string;
 	/** Where its router listens; undefined: nowhere. */
 	readonly router: HostPort | undefined;
+	/** Where its resolver listens; undefined: nowhere. */
+	readonly dns?: HostPort | undefined;
 	/** Where node ports are served; undefined: on 127.0.0.1 alone. */
 	readonly nodePortAddresses?: readonly string[] | undefined;
 };

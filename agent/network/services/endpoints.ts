@@ -22,6 +22,10 @@ export type Chosen = {
 	readonly leftOut: readonly LeftOut[];
 };
 
+/** Whether pods of this node reach what has this address. */
+export const isReached = (endpoint: SliceEndpoint, address: string, view: View): boolean =>
+	whyUnreached({address, port: 0, endpoint, isLocal: endpoint.nodeName === view.node}, view, false) === undefined;
+
 type Candidate = EndpointPlace & {readonly endpoint: SliceEndpoint; readonly isLocal: boolean};
 
 /**

@@ -6,14 +6,20 @@ import {createNodeNetwork} from '../../../agent/node-network.js';
 import type {DataPlaneSettings} from '../../../agent/network/feed/settings.js';
 import {mainModule} from '../../../agent/network/feed/data-plane-process.js';
 import {programVersion} from '../../files/version.js';
-import type {HostPort} from '../../../api/host-port.js';
+import type {HostOptions} from '../serving-options.js';
 import type {ServeContext} from '../process/serve.js';
 
-export function openNetwork(node: string, router: HostPort | undefined, {home, log, processParts: {clock}}: ServeContext): Network {
+/** `router` and `dns`: where it listens; undefined: nowhere. */
+export function openNetwork(
+	node: string,
+	{router, dns}: Pick<HostOptions, 'router' | 'dns'>,
+	{home, log, processParts: {clock}}: ServeContext,
+): Network {
 	const settings: Omit<DataPlaneSettings, 'identity'> = {
 		folder: home.network,
 		node,
 		router,
+		dns,
 	};
 	return createNodeNetwork({
 		info: {pods: 'shared', services: 'proxy'},
