@@ -11,7 +11,7 @@ import {valueOr} from '../../../api/value-or.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Connections, EndpointRequest} from './connections.js';
 import type {Endpoint, Endpoints} from './endpoints.js';
-import {answerHeaders, requestHeaders, type Forwarding} from './headers.js';
+import {answerHeaders, requestHeaders, trailersOf, type Forwarding} from './headers.js';
 import {badRequest, brokenAnswer, hasBody, noAnswer, noEndpoints, notReached, type Refusal} from './pages.js';
 import type {RequestTarget} from './request-path.js';
 import type {Backend} from './routes.js';
@@ -148,13 +148,10 @@ function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections)
 function sendBody(request: IncomingMessage, upstream: ClientRequest, isChunked: boolean): void {
 	request.pipe(upstream, {end: false});
 	request.once('end', () => {
-		if (isChunked && request.rawTrailers.length > 0) upstream.addTrailers(pairsOf(request.rawTrailers));
+		if (isChunked && request.rawTrailers.length > 0) upstream.addTrailers(trailersOf(request.rawTrailers));
 		upstream.end();
 	});
 }
-
-const pairsOf = (raw: readonly string[]): [string, string][] =>
-	Array.from({length: raw.length / 2}, (_, i) => [raw[2 * i] ?? '', raw[2 * i + 1] ?? '']);
 
 function sendBack(parts: ExchangeParts, exchange: Exchange, upstream: ClientRequest, answer: IncomingMessage): void {
 	const {request, response, refuse, backend, count} = exchange;
@@ -176,7 +173,7 @@ function sendBack(parts: ExchangeParts, exchange: Exchange, upstream: ClientRequ
 	response.on('drain', () => answer.resume());
 	answer.on('error', () => void response.destroy());
 	answer.on('end', () => {
-		if (isChunked && answer.rawTrailers.length > 0) response.addTrailers(pairsOf(answer.rawTrailers));
+		if (isChunked && answer.rawTrailers.length > 0) response.addTrailers(trailersOf(answer.rawTrailers));
 		response.end();
 		finishRequest(parts.clock, request, upstream);
 	});

@@ -89,6 +89,15 @@ export function answerHeaders(raw: RawHeaders, isChunked: boolean): string[] {
 	return headers;
 }
 
+/** Who merges trailers into the header would believe these (RFC 9110 section 6.5.1). */
+const neverTrailers = new Set([...ofConnection, ...ofForwarding, ...kept, 'trailer', 'expect', 'forwarded', 'set-cookie']);
+
+/** Of a request or an answer: as pairs, without fields that only a header may have. */
+export function trailersOf(raw: RawHeaders): [name: string, value: string][] {
+	const pairs = Array.from({length: raw.length / 2}, (_, i): [string, string] => [raw[2 * i] ?? '', raw[2 * i + 1] ?? '']);
+	return pairs.filter(([name]) => !neverTrailers.has(name.toLowerCase()));
+}
+
 /** Fields that Connection names are of that connection, too. */
 function namedByConnection(raw: RawHeaders): Set<string> | undefined {
 	let names: Set<string> | undefined;

@@ -68,7 +68,8 @@ export function createRouterServer({table, endpoints, clock, random, log, onProb
 			connection.exchange = undefined;
 			const status = response.headersSent || response.statusCode === 101 ? response.statusCode : clientGone;
 			log.add({client: connection.client, id, status, bytes, ...loggedOf(request)});
-			if (!request.socket.destroyed) connection.waiting.shift()?.();
+			// Behind the last answer of a connection there is nobody who takes another one, and nothing would end its request.
+			if (request.socket.writable) connection.waiting.shift()?.();
 		});
 		response.on('error', () => undefined);
 		const refuse = (refusal: Refusal): void => {
