@@ -63,7 +63,7 @@ export function environmentOf(container: Container, around: EnvironmentInput): E
 
 /** Variables every container gets; the manifest may set them otherwise. */
 const standardVariables = ({assignment, sandbox, known}: EnvironmentInput): readonly (readonly [string, string])[] => [
-	...(assignment.spec.enableServiceLinks === false ? [] : serviceVariables(known, assignment.namespace, sandbox.podIP)),
+	...(hasNoLinks(assignment.spec) ? [] : serviceVariables(known, assignment.namespace, sandbox.podIP)),
 	['HOSTNAME', hostNameOf(assignment.name, assignment.spec)],
 	['POD_IP', sandbox.podIP],
 	['POD_NAME', assignment.name],
@@ -72,6 +72,9 @@ const standardVariables = ({assignment, sandbox, known}: EnvironmentInput): read
 		name === leaseEpochAnnotation ? [[leaseEpochVariable, value]] : [],
 	),
 ];
+
+/** A container with its host's network is as it would be without a cluster. */
+const hasNoLinks = ({enableServiceLinks, hostNetwork}: Assignment['spec']): boolean => enableServiceLinks === false || hostNetwork === true;
 
 function set(walk: EnvironmentWalk, name: string, parts: Value): void {
 	if (!takes(walk, parts)) return;

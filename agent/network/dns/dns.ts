@@ -92,7 +92,7 @@ async function answerer({index, node, router, clock, random, place, upstreams}: 
 		import('./answer.js'),
 	]);
 	const zone = createZone({index, node, routerAddress: addressOfRouter(router)});
-	const upstream = createUpstream({servers: upstreams ?? hostResolvers(place, clock), clock, random});
+	const upstream = createUpstream({servers: upstreams ?? hostResolvers(place, clock), clock});
 	const resolver = createResolver({zone, upstream, random});
 	return (data, way) => answerTo(data, way, resolver);
 }

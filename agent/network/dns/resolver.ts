@@ -13,10 +13,10 @@ export type ResolverOptions = {readonly zone: Zone; readonly upstream: Upstream;
 
 const ttl = limits.dnsTtlSeconds;
 
-/** Who asks for what is not there may keep that for as long as what is there. */
-const soa: Answer = {
+/** Who asks for what is not there may keep that for as long as what is there. A host of a Dns is a zone of its own. */
+const soaOf = (name: string): Answer => ({
 	type: 'SOA',
-	name: clusterDomain,
+	name: name.endsWith(clusterDomain) ? clusterDomain : name,
 	ttl,
 	data: {
 		mname: `ns.dns.${clusterDomain}`,
@@ -27,7 +27,7 @@ const soa: Answer = {
 		expire: 86_400,
 		minimum: ttl,
 	},
-};
+});
 
 /** Aliases of aliases, within the cluster. */
 const mostAliases = 8;
@@ -36,20 +36,21 @@ export function createResolver({zone, upstream, random}: ResolverOptions): Resol
 	const resolve = async (question: Question, depth: number): Promise<Resolved> => {
 		const found = zone.find(question.name);
 		if (found === 'elsewhere') return upstream.ask(question);
-		if (found === undefined) return missing('NXDOMAIN');
+		if (found === undefined) return missing('NXDOMAIN', question.name);
 		const alias = found.records.find(({type}) => type === 'CNAME');
 		if (alias === undefined || alias.type !== 'CNAME' || question.type === 'CNAME') return ofZone(found, question, random);
-		const rest = depth >= mostAliases ? missing('SERVFAIL') : await resolve({name: alias.data, type: question.type}, depth + 1);
+		const rest =
+			depth >= mostAliases ? missing('SERVFAIL', question.name) : await resolve({name: alias.data, type: question.type}, depth + 1);
 		return {...rest, isAuthoritative: true, answers: [answerOf(alias), ...rest.answers]};
 	};
 	return {resolve: question => resolve(question, 0)};
 }
 
-const missing = (rcode: 'NOERROR' | 'NXDOMAIN' | 'SERVFAIL'): Resolved => ({
+const missing = (rcode: 'NOERROR' | 'NXDOMAIN' | 'SERVFAIL', name: string): Resolved => ({
 	rcode,
 	isAuthoritative: true,
 	answers: [],
-	authorities: [soa],
+	authorities: [soaOf(name)],
 	additionals: [],
 });
 
@@ -59,7 +60,9 @@ const answerOf = (record: ZoneRecord): Answer => ({...record, ttl});
 function ofZone({records, additionals}: Found, {name, type}: Question, random: Random): Resolved {
 	const wanted = records.filter(each => each.type === type || (type as string) === 'ANY');
 	if (wanted.length === 0)
-		return type === 'SOA' && name === clusterDomain ? {...missing('NOERROR'), answers: [soa], authorities: []} : missing('NOERROR');
+		return type === 'SOA' && name === clusterDomain
+			? {...missing('NOERROR', name), answers: [soaOf(name)], authorities: []}
+			: missing('NOERROR', name);
 	const first = Math.floor(random.next() * wanted.length);
 	return {
 		rcode: 'NOERROR',

@@ -3,6 +3,7 @@
 // What it keeps true: each question has a socket and an id of its own, and an answer counts only if it is to that very question; questions that wait
 // are bounded in number and time; who asks the same at the same time waits for one answer.
 
+import {randomInt} from 'node:crypto';
 import {createSocket} from 'node:dgram';
 import {connect, isIPv6} from 'node:net';
 import {decode, encode, type Answer, type DecodedPacket} from 'dns-packet';
@@ -10,7 +11,6 @@ import type {HostPort} from '../../../api/host-port.js';
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
 import type {Clock} from '../../../system/time/clock.js';
-import type {Random} from '../../../system/time/random.js';
 import {createCache} from './cache.js';
 import {framed} from './framed.js';
 import {failed, rcodes, type Question, type Rcode, type Resolved} from './resolved.js';
@@ -24,18 +24,18 @@ export type UpstreamOptions = {
 	/** Whom to ask, in this order. */
 	readonly servers: () => readonly HostPort[];
 	readonly clock: Clock;
-	readonly random: Random;
 };
 
 type Asked = {readonly packet: DecodedPacket; readonly bytes: number};
 
-export function createUpstream({servers, clock, random}: UpstreamOptions): Upstream {
+export function createUpstream({servers, clock}: UpstreamOptions): Upstream {
 	const cache = createCache(clock);
 	const waiting = new Map<string, Promise<Resolved>>();
+	let pending = 0;
 
 	const askAll = async (key: string, question: Question): Promise<Resolved> => {
 		for (const server of servers().slice(0, limits.dnsUpstreams)) {
-			const asked = await askOne(server, question, Math.floor(random.next() * 65_536), clock);
+			const asked = await askOne(server, question, randomInt(65_536), clock);
 			const rcode = asked === undefined ? undefined : rcodeOf(asked.packet);
 			if (asked === undefined || rcode === undefined) continue;
 			const resolved = resolvedOf(asked.packet, rcode);
@@ -48,12 +48,17 @@ export function createUpstream({servers, clock, random}: UpstreamOptions): Upstr
 	return {
 		async ask(question) {
 			const key = `${question.type} ${question.name}`;
-			const cached = cache.get(key) ?? waiting.get(key);
+			const cached = cache.get(key);
 			if (cached !== undefined) return cached;
-			if (waiting.size >= limits.dnsPending) return failed;
-			const answer = askAll(key, question).finally(() => waiting.delete(key));
+			if (pending >= limits.dnsPending) return failed;
+			const answer = waiting.get(key) ?? askAll(key, question).finally(() => waiting.delete(key));
 			waiting.set(key, answer);
-			return answer;
+			pending++;
+			try {
+				return await answer;
+			} finally {
+				pending--;
+			}
 		},
 	};
 }

@@ -142,7 +142,9 @@ function ofPort(service: NetworkService, protocolLabel: string, portLabel: strin
 	const records = new Map<string, ZoneRecord>();
 	const additionals: ZoneRecord[] = [];
 	for (const {address, host, slice} of endpointsOf(service, index, view)) {
-		const port = (slice.ports ?? []).find(each => each.name === wanted.name && each.protocol === (wanted.protocol ?? 'TCP'))?.port;
+		const port = (slice.ports ?? []).find(
+			each => (each.name ?? '') === wanted.name && (each.protocol ?? 'TCP') === (wanted.protocol ?? 'TCP'),
+		)?.port;
 		if (port === undefined) continue;
 		const target = `${host}.${nameOf(service)}`;
 		records.set(`${target} ${port}`, srv(port, target));
