@@ -55,6 +55,7 @@ import {createImages} from './docker/images/images.js';
 import {createLogFollowers, type LogFollowers} from './docker/logs/log-followers.js';
 import {ownerOf} from './docker/owner.js';
 import {openInfraImage} from './docker/programs/infra-image.js';
+import type {PodNetwork} from './pod-network/pod-network.js';
 import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes/sandboxes.js';
 import {createWarmPool} from './docker/sandboxes/warm-pool.js';
 import {makeWarm, takesNames} from './docker/sandboxes/warm-sandbox.js';
@@ -100,6 +101,8 @@ export type DockerRuntimeOptions = {
 	readonly hostPaths?: HostPaths | undefined;
 	/** Where volumes of class `local` are, absolute; undefined: there are none. */
 	readonly localVolumes?: string | undefined;
+	/** Undefined: pods have the Engine's network. */
+	readonly network?: PodNetwork | undefined;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc. The Engine need not be there. */
@@ -156,7 +159,8 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const infraImage = openInfraImage(engine);
 	const said: {engine: EngineVersion; takesNames: boolean} = {engine: {name: 'Docker', version: ''}, takesNames: false};
 	const warm = createWarmPool({
-		count: gates === undefined ? 0 : (options.warm?.count ?? 0),
+		// Those have the Engine's network.
+		count: gates === undefined || options.network?.isRouted === true ? 0 : (options.warm?.count ?? 0),
 		make: hostname => makeWarm({engine, infraImage, owner, cgroupParentOf: () => groups.infraParent()}, hostname),
 		remove: id => remove(engine, id),
 		isUp: () => connection.state().is === 'up' && said.takesNames,
@@ -171,6 +175,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		hostIP,
 		infraImage,
 		warm,
+		network: options.network,
 		cgroupParentOf: () => groups.infraParent(),
 		inmatesOf,
 		inLane,
@@ -267,7 +272,12 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		allowPrivileged: options.allowPrivileged ?? false,
 		processes: options.processes ?? limits.containerProcesses,
 		turns: createTurns(),
-		removals: createRemovals(sandboxes, containers, [{remove: uid => logs.drop(sandboxes.folderOf(uid))}, volumes, groups]),
+		removals: createRemovals(sandboxes, containers, [
+			{remove: uid => logs.drop(sandboxes.folderOf(uid))},
+			volumes,
+			groups,
+			...(options.network === undefined ? [] : [options.network]),
+		]),
 		logs,
 		reader: createLogReader(loggedContainers(containers, logs), clock),
 		exec: createExec({engine, clock, sessions, find: containers.find}),

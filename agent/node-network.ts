@@ -15,18 +15,24 @@ import type {Cancel} from '../system/time/clock.js';
 import {isRunning, reachDataPlane, type DataPlaneOptions} from './network/feed/data-plane-process.js';
 import type {FeedClient} from './network/feed/feed-client.js';
 import {isTooLong} from './network/feed/record.js';
+import type {PodNetwork} from './pod-network/pod-network.js';
 import {explained} from './os/explained.js';
 
-export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {readonly info: NetworkInfo};
+export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
+	readonly info: NetworkInfo;
+	/** It is told of nodes and Services. Undefined: no pod has a network of its own. */
+	readonly podNetwork?: Pick<PodNetwork, 'learn' | 'onProblem'> | undefined;
+};
 
 type Done = (outcome: Outcome<null>) => void;
 
-export function createNodeNetwork({info, ...options}: NodeNetworkOptions): Network {
+export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOptions): Network {
 	const {settings, clock} = options;
 	const objects = new Map<ObjectKey, NetworkObject>();
 	const listeners: ((status: NetworkStatus) => void)[] = [];
 	let status: NetworkStatus = {pid: undefined, memoryBytes: undefined, problems: []};
 	let own: string | undefined;
+	let ofPods: string | undefined;
 	let theirs: readonly string[] = [];
 	let client: FeedClient | undefined;
 	/** Whoever asked while none served; answered when one is fed, or could not be had. */
@@ -36,7 +42,7 @@ export function createNodeNetwork({info, ...options}: NodeNetworkOptions): Netwo
 	let wake: Cancel = () => undefined;
 
 	const tell = (changed: Partial<NetworkStatus>): void => {
-		status = {...status, ...changed, problems: [...(own === undefined ? [] : [own]), ...theirs]};
+		status = {...status, ...changed, problems: [own, ofPods, ...theirs].filter(each => each !== undefined)};
 		for (const listener of listeners) listener(status);
 	};
 	const answer = (outcome: Outcome<null>): void => {
@@ -104,12 +110,24 @@ export function createNodeNetwork({info, ...options}: NodeNetworkOptions): Netwo
 	};
 
 	const keep = ({type, changes}: NetworkCommand): void => {
+		const isOfPods = type === 'network.replace' || changes.some(({key, object}) => concernsPods(object ?? objects.get(key)));
 		if (type === 'network.replace') objects.clear();
 		for (const {key, object} of changes) {
 			if (object === undefined) objects.delete(key);
 			else objects.set(key, object);
 		}
+		if (podNetwork === undefined || !isOfPods) return;
+		const all = [...objects.values()];
+		podNetwork.learn(
+			all.filter(each => each.type === 'node'),
+			all.filter(each => each.type === 'service'),
+		);
 	};
+	podNetwork?.onProblem(problem => {
+		if (problem !== undefined) options.onWarning(problem);
+		ofPods = problem;
+		tell({});
+	});
 	const begin = (): boolean => {
 		if (isServed) return true;
 		if (![...objects.values()].some(isToServe) && !isRunning(settings.folder)) return false;
@@ -143,6 +161,8 @@ export function createNodeNetwork({info, ...options}: NodeNetworkOptions): Netwo
 		},
 	};
 }
+
+const concernsPods = (object: NetworkObject | undefined): boolean => object?.type === 'node' || object?.type === 'service';
 
 /** What every cluster has needs no process of its own: it begins with the first of the others. */
 const isToServe = (object: NetworkObject): boolean =>

@@ -39,12 +39,15 @@ import {takeSample} from './usage/sample.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
 import {openMemory} from './volumes/memory.js';
+import type {PodNetwork} from './pod-network/pod-network.js';
+import {createTurns} from './os/turns.js';
 import type {NfsTools} from './volumes/nfs.js';
 import {planOf, type Start} from './process/start/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
 import type {Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
 import {foldersIn} from './os/folders.js';
+import {adoptNetworks, ensureRouted, isRouted} from './process/sandboxes/networks.js';
 import {openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
 import {createInput} from './process/containers/stdin.js';
 import {startNotes} from './process/host/start-notes.js';
@@ -95,6 +98,8 @@ export type ProcessRuntimeOptions = {
 	readonly hostPaths?: HostPaths | undefined;
 	/** Where volumes of class `local` are, absolute; undefined: there are none. */
 	readonly localVolumes?: string | undefined;
+	/** Undefined: all pods share the network of this node. */
+	readonly network?: PodNetwork | undefined;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
@@ -104,8 +109,9 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const {host, hostIP, groups, sandboxes, leases, exec, input, logs, growth, containers, stock, usage} = parts;
 	const handlers = handlersOf(parts);
 	for (const uid of sandboxes.list()) leases.adopt(uid);
+	if (parts.network !== undefined) adoptNetworks(sandboxes, parts.network);
 	return {
-		info: () => infoOf(host, hostIP, groups, options),
+		info: () => infoOf(host, hostIP, groups, {...options, isRouted: parts.network?.isRouted === true}),
 		run(command, done) {
 			const problem = wrongName(command);
 			if (problem !== undefined) done(failed('ERR_BAD_REQUEST', {message: problem}));
@@ -173,6 +179,8 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
 	};
 	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
+	const {network} = options;
+	const enterNetwork = (uid: string): readonly string[] => (isRouted(find(uid)) ? (network?.enter(uid) ?? []) : []);
 	const homes = openHomes({folder: podHomes, isRoot, isThere: uid => find(uid) !== undefined, onWarning});
 	return {
 		clock,
@@ -193,10 +201,13 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		volumes,
 		leases,
 		homes,
-		removals: createRemovals(sandboxes, containers, [homes, volumes], leases),
+		network,
+		enterNetwork,
+		turns: createTurns(),
+		removals: createRemovals(sandboxes, containers, [...(network === undefined ? [] : [network]), homes, volumes], leases),
 		input: createInput(),
 		logs: createLogReader(containers, clock),
-		exec: createExec({containers, groups, stock, host, clock}, sessions),
+		exec: createExec({containers, groups, stock, host, clock, enterNetwork}, sessions),
 		connections: createConnections(sessions, clock),
 		lookups: createLookups(clock),
 	};
@@ -218,10 +229,14 @@ function handlersOf(parts: Parts): Handlers {
 	return {
 		...exec.handlers,
 		'sandbox.ensure'({spec}, done) {
+			const {network, turns} = parts;
+			const answer = (record: SandboxRecord): void =>
+				done(succeeded({podIP: record.podIP, hostIP, ...(isRouted(record) ? {isRouted: true} : {})}));
 			if (removals.isRemoving(spec.uid)) withPod(parts, spec.uid, done, () => undefined);
-			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
+			else if (network === undefined) answer(sandboxes.ensure(spec));
+			else turns.run(spec.uid, () => ensureRouted(sandboxes, network, spec)).then(answer, (error: unknown) => done(systemFailure(error)));
 		},
-		'sandbox.remove': ({uid}, done) => removals.remove(uid, done),
+		'sandbox.remove': ({uid}, done) => removeSandbox(parts, uid, done),
 		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
 		'container.start': ({spec}, done) => start(parts, spec, done),
 		'container.inspect'({id}, done) {
@@ -261,11 +276,27 @@ function handlersOf(parts: Parts): Handlers {
 	};
 }
 
+/** In turn with what makes it. Its address is another pod's to have once nothing says any more that it is this one's. */
+function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string, done: Done<null>): void {
+	if (network === undefined) return removals.remove(uid, done);
+	const removed = (): Promise<void> =>
+		new Promise(resolve => {
+			const pod = sandboxes.find(uid);
+			removals.remove(uid, outcome => {
+				if (outcome.ok && isRouted(pod)) network.free(pod.podIP);
+				resolve(done(outcome));
+			});
+		});
+	void turns.run(uid, removed);
+}
+
 /**
- * The pods of a node share its network: an address of the pod, or of its loopback, is used only where a program of the pod would answer there. Its own
+ * Where pods share the network of their node, an address of the pod, or of its loopback, is used only where a program of the pod would answer there. Its own
  * address first.
  */
-function forward(parts: Parts, {uid, podIP}: SandboxRecord, port: number, done: Done<{readonly session: string}>): void {
+function forward(parts: Parts, pod: SandboxRecord, port: number, done: Done<{readonly session: string}>): void {
+	const {uid, podIP} = pod;
+	if (isRouted(pod)) return parts.connections.open(port, () => Promise.resolve([podIP]), done);
 	const addresses = [podIP, '127.0.0.1', '::1'];
 	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
 	parts.connections.open(port, () => parts.lookups(`${uid}:${port}`, look), done);
@@ -300,13 +331,14 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 
 /** What any start of the container is given now. */
 function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'own'> {
-	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes} = parts;
+	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes, enterNetwork} = parts;
 	const {id, memoryLimitBytes} = spec;
 	const {uid, container} = id;
 	// Root's pods are other users, to whom these folders are closed.
 	const hidden = host.agent.uid === 0 || host.mountTools === undefined ? [] : placesOf([...hostPaths.never, podHomes]);
 	return {
 		startedAtMs: Math.trunc(clock.nowMs()),
+		enterNetwork: enterNetwork(uid),
 		cgroups: groups.procsFiles(id, spec.attempt, spec),
 		dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 		inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(uid), container)) : undefined,

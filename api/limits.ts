@@ -287,6 +287,13 @@ export const limits = {
 	/** What serves traffic did not take a change: all is told again after so long, doubling. */
 	networkAgainFirstMs: 1_000,
 	networkAgainMaxMs: 60_000,
+	/** How long a program that sets up networks may take, and what it may write. */
+	networkCallMs: 20_000,
+	networkCallBytes: 16_777_216,
+	/** How long a pod waits for its node to hear which addresses it may give, until its sandbox is tried again. */
+	podSubnetWaitMs: 10_000,
+	/** How often an agent looks whether the rules and routes for its pods are there. */
+	podNetworkLookMs: 10_000,
 
 	/** The main loop of an agent shows so often that it moves; when it has not for the longer time, its beat ends. */
 	movementMs: 1_000,

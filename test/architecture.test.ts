@@ -58,8 +58,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 	'actors/control': ['sync', 'scheduling', 'network', 'nodes', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
 	'actors/node': ['sync', 'pods', 'containers', 'network', 'cache', 'usage', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
-	agent: ['network', 'docker', 'process', 'simulated', 'leases', 'volumes', 'logs', 'usage', 'forward', 'os'],
-	'agent/network': ['data-plane', 'router', 'dns', 'proxy', 'nftables', 'services', 'index', 'listeners', 'feed', 'pods'],
+	agent: ['network', 'docker', 'process', 'simulated', 'pod-network', 'leases', 'volumes', 'logs', 'usage', 'forward', 'os'],
+	'agent/network': ['data-plane', 'router', 'dns', 'proxy', 'nftables', 'services', 'index', 'listeners', 'feed'],
 	'agent/docker': ['containers', 'sandboxes', 'exec', 'images', 'logs', 'gates', 'programs', 'cgroups', 'engine'],
 	'agent/process': ['exec', 'containers', 'start', 'host', 'mounts', 'sandboxes', 'cgroups', 'attempts', 'users'],
 };

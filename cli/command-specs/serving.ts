@@ -71,6 +71,18 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		value: 'HOST:PORT',
 		about: 'where names of Services and hosts of Dnses are answered, as in 127.0.0.1:8053; off for nowhere (off)',
 	},
+	network: {
+		type: 'string',
+		value: 'shared|routed',
+		about:
+			'pods share the network of their node, or have one of their own, routed between nodes: as root, with iproute2 and nftables (shared)',
+	},
+	overlay: {type: 'string', value: 'vxlan|host-gw|none', about: 'with --network routed what leads to the pods of other nodes (vxlan)'},
+	'node-address': {
+		type: 'string',
+		value: 'ADDRESS',
+		about: 'with --network routed the IPv4 address by which other nodes reach this one (that by which it reaches its server)',
+	},
 	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
 });
 /** Of every command that has actors. */

@@ -3,7 +3,17 @@
 import {hostname} from 'node:os';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach} from '../serving/detach.js';
-import {dnsOf, engineVariable, hostPathsOf, nodeOf, podBoundsOf, routerOf, runtimesOf, serversOf} from '../serving/serving-flags.js';
+import {
+	dnsOf,
+	engineVariable,
+	hostPathsOf,
+	nodeOf,
+	podBoundsOf,
+	podNetworkOf,
+	routerOf,
+	runtimesOf,
+	serversOf,
+} from '../serving/serving-flags.js';
 import type {AgentOptions} from '../serving/serving-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
@@ -37,6 +47,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, envir
 		faults: flags.on('faults'),
 		router: routerOf(flags, problems),
 		dns: dnsOf(flags, problems),
+		podNetwork: podNetworkOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

@@ -14,6 +14,7 @@ import {
 	isOnLoopback,
 	nodeOf,
 	podBoundsOf,
+	podNetworkOf,
 	routerOf,
 	runtimesOf,
 	storeOf,
@@ -48,6 +49,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, environm
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
 		router: routerOf(flags, problems),
 		dns: dnsOf(flags, problems),
+		podNetwork: podNetworkOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

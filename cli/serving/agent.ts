@@ -15,6 +15,7 @@ import {loginFor} from './node/joining.js';
 import {engineNotes, findEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {openNetwork} from './node/network.js';
+import {openPodNetwork} from './node/pod-network.js';
 import type {Log} from './process/log.js';
 import {isRedis, openNodeCache} from './node/node-cache.js';
 import {stopped} from './process/opened.js';
@@ -45,8 +46,8 @@ async function startNode(
 ): Promise<readonly string[]> {
 	const {home, log, closers, processParts} = context;
 	// The cache first: the process that has it may use the runtime's folder.
-	const {place, keep} = cachePlaceOf(home, options.cache);
-	const driver = await openNodeCache(place, credential.node, processParts.clock, log);
+	const {place: placeOfCache, keep} = cachePlaceOf(home, options.cache);
+	const driver = await openNodeCache(placeOfCache, credential.node, processParts.clock, log);
 	closers.add(driver.close);
 	const notes = await keep();
 	const servers = serversOf(credential, home.credential, log);
@@ -55,10 +56,13 @@ async function startNode(
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
 	const ofRuntime: string[] = [];
 	const onNote = (note: string): void => void ofRuntime.push(note);
-	const cache = isRedis(place) ? undefined : place;
-	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote}, context);
+	const cache = isRedis(placeOfCache) ? undefined : placeOfCache;
+	const place = {node: credential.node, towards: hostOf(credential), onNote};
+	const pods = options.runtime === 'simulated' ? undefined : await openPodNetwork(options.podNetwork, place, context);
+	if (pods !== undefined) closers.add(pods.network.close);
+	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote, podNetwork: pods?.network}, context);
 	closers.add(runtime.close);
-	const network = options.runtime === 'simulated' ? undefined : openNetwork(credential.node, options, context);
+	const network = options.runtime === 'simulated' ? undefined : openNetwork(credential.node, options, context, pods);
 	if (network !== undefined) closers.add(network.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);
@@ -92,7 +96,12 @@ async function startNode(
 }
 
 /** A server that listens on this host only. */
-const isHere = (server: string): boolean => isLoopback(new URL(server).hostname.replace(/^\[|\]$/g, ''));
+const isHere = (server: string): boolean => isLoopback(hostIn(server));
+
+const hostIn = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
+
+/** That of a server; other nodes are most often reached the same way. */
+const hostOf = ({servers: [first]}: Credential): string | undefined => (first === undefined ? undefined : hostIn(first));
 
 /** The servers to dial, in the order in which they were heard of; what control tells is kept for the next start. */
 function serversOf(credential: Credential, file: string, log: Log) {

@@ -2,10 +2,12 @@
 
 import path from 'node:path';
 import {defaultEngineUrl, parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
+import {overlays} from '../../agent/pod-network/peers.js';
 import {parseUserRange, type UserRange} from '../../agent/process/users/pod-users.js';
 import {controlSystem} from '../../api/keys.js';
 import {graceBounds, parseGrace} from '../../api/kinds/clusterconfig.js';
 import {limits} from '../../api/limits.js';
+import {ipv4Number} from '../../api/ipv4.js';
 import {isLoopback} from '../../api/loopback.js';
 import {isDnsSubdomain} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -20,6 +22,7 @@ import {
 	type EngineChoice,
 	type HostOptions,
 	type HostPathsChoice,
+	type PodNetworkChoice,
 	type StoreChoice,
 } from './serving-options.js';
 
@@ -128,6 +131,18 @@ export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined
 export function dnsOf(flags: Flags, problems: string[]): HostPort | undefined {
 	const asked = flags.text('dns');
 	return asked === undefined || asked === 'off' ? undefined : listenOn(flags, 'dns', {host: loopback, port: 8053}, problems, ' or off');
+}
+
+/** `--network`, `--overlay`, `--node-address`. */
+export function podNetworkOf(flags: Flags, problems: string[]): PodNetworkChoice {
+	const isRouted = wordOf(flags, 'network', ['shared', 'routed'], problems) === 'routed';
+	const overlay = wordOf(flags, 'overlay', overlays, problems);
+	const nodeAddress = flags.text('node-address');
+	if (nodeAddress !== undefined && (ipv4Number(nodeAddress) === undefined || isLoopback(nodeAddress)))
+		problems.push(`--node-address must be an IPv4 address by which other hosts reach this one, got "${nodeAddress}"`);
+	const unused = ['overlay', 'node-address'].filter(name => !isRouted && flags.text(name) !== undefined);
+	problems.push(...unused.map(name => `--${name} is of --network routed`));
+	return {isRouted, overlay, nodeAddress};
 }
 
 /** What bounds the programs of pods, and where they keep what stays. */

@@ -2,6 +2,7 @@
 
 import type {HostPort} from '../../api/host-port.js';
 import type {EngineAddress} from '../../agent/docker/engine/engine-url.js';
+import type {Overlay} from '../../agent/pod-network/peers.js';
 import type {UserRange} from '../../agent/process/users/pod-users.js';
 import type {OutsideUrl} from '../../system/links/outside-url.js';
 
@@ -75,8 +76,18 @@ export type HostOptions = {
 	readonly router: HostPort | undefined;
 	/** Where the node's resolver listens; undefined: nowhere. */
 	readonly dns: HostPort | undefined;
+	readonly podNetwork: PodNetworkChoice;
 	/** Where volumes of claims are, absolute; undefined: in the home. */
 	readonly volumes: string | undefined;
+};
+
+export type PodNetworkChoice = {
+	/** Pods get a network of their own where that can be made; otherwise they share that of the node. */
+	readonly isRouted: boolean;
+	/** What leads to the pods of other nodes. */
+	readonly overlay: Overlay;
+	/** By which other nodes reach this one; undefined: the one by which it reaches its server. */
+	readonly nodeAddress: string | undefined;
 };
 
 export type UpOptions = ServerOptions &

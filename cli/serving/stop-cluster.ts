@@ -6,6 +6,7 @@ import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
 import {endDataPlanes} from '../../agent/network/feed/data-plane-process.js';
+import {removePodNetwork} from '../../agent/pod-network/remove-everything.js';
 import type {StopOptions} from '../../agent/process/containers/stop-everything.js';
 import {hasCode} from '../../system/files/errno.js';
 import {reasonOf} from '../files/bounded-file.js';
@@ -14,6 +15,7 @@ import {homeOf} from '../files/home.js';
 import {gone, runningCluster} from '../files/processes.js';
 import {failedError} from '../command.js';
 import {engineOf} from './node/engine-place.js';
+import {namesOfHome} from './node/pod-network.js';
 
 /** What was stopped: `cluster`, `server` or `agent`. */
 export type Stopped = {readonly pid: number; readonly noun: string; readonly command: ServingCommand};
@@ -94,6 +96,7 @@ export async function stopPods(home: string): Promise<StoppedPods> {
 	const {podGraces} = await import('./node/pod-graces.js');
 	const graces = {clock: systemClock, graceMs: limits.terminationGraceSeconds * 1_000, graceMsOf: await podGraces(data)};
 	const [processes, containers] = await Promise.all([stopProcesses(home, graces), stopContainers(home, graces)]);
+	if (existsSync(network) && typeof containers === 'number') await removePodNetwork(network, namesOfHome(network));
 	return typeof containers === 'number' ? {count: processes + containers, problem: undefined} : {count: processes, problem: containers};
 }
 

@@ -16,6 +16,7 @@ import {openControlServer} from './control/control-server.js';
 import {engineNotes, findEngine, firstClass, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {openNetwork} from './node/network.js';
+import {openPodNetwork} from './node/pod-network.js';
 import {stopped} from './process/opened.js';
 import {faultNotes, serve, type ServeContext} from './process/serve.js';
 import {openLevelCache} from './node/sound-cache.js';
@@ -82,9 +83,15 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const fetch = term.secretsFor(name);
 	const secrets = isOwn ? await openNodeSecrets(fetch, context) : uncachedSecrets(fetch);
 	const choice = isOwn ? options.runtime : 'simulated';
-	const runtime = await openRuntime({...options, runtime: choice, cache: undefined, secrets, onNote, network}, context);
+	const place = {node: name, towards: options.advertise?.host ?? options.api.host, onNote};
+	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options.podNetwork, place, context);
+	if (pods !== undefined) closers.add(pods.network.close);
+	const runtime = await openRuntime(
+		{...options, runtime: choice, cache: undefined, secrets, onNote, network, podNetwork: pods?.network},
+		context,
+	);
 	closers.add(runtime.close);
-	const served = choice === 'simulated' ? undefined : openNetwork(name, options, context);
+	const served = choice === 'simulated' ? undefined : openNetwork(name, options, context, pods);
 	if (served !== undefined) closers.add(served.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();

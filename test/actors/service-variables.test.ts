@@ -20,6 +20,7 @@ const knownOf = (...copies: readonly ReturnType<typeof copyOf>[]): Known =>
 	}) as unknown as Known;
 
 const clusterIP = '10.101.160.1';
+const hostIP = '127.0.0.1';
 
 test('host and ports, by number, by name and as links', t => {
 	const known = knownOf(
@@ -32,7 +33,7 @@ test('host and ports, by number, by name and as links', t => {
 		}),
 		copyOf('other', 'db', {clusterIP, ports: [{port: 5432}]}),
 	);
-	t.deepEqual(serviceVariables(known, 'default', '127.0.3.4'), [
+	t.deepEqual(serviceVariables(known, 'default', {podIP: '127.0.3.4', hostIP}), [
 		['MY_WEB_SERVICE_HOST', '127.229.160.1'],
 		['MY_WEB_SERVICE_PORT', '8180'],
 		['MY_WEB_SERVICE_PORT_HTTP_API', '8180'],
@@ -49,21 +50,31 @@ test('host and ports, by number, by name and as links', t => {
 	]);
 });
 
+test('a pod of the pod network is told the address of the Service itself', t => {
+	const known = knownOf(copyOf('default', 'web', {clusterIP, ports: [{port: 80}]}));
+	const sandbox = {podIP: '10.244.3.7', hostIP, isRouted: true} as const;
+	t.deepEqual(serviceVariables(known, 'default', sandbox).slice(0, 2), [
+		['WEB_SERVICE_HOST', clusterIP],
+		['WEB_SERVICE_PORT', '80'],
+	]);
+	t.deepEqual(serviceVariables(knownOf(copyOf('default', 'bare', {clusterIP: 'None', ports: [{port: 80}]})), 'default', sandbox), []);
+});
+
 test('none for a pod that does not reach them, and of a Service without an address or ports', t => {
 	const web = copyOf('default', 'web', {clusterIP, ports: [{port: 80}]});
-	t.deepEqual(serviceVariables(knownOf(web), 'default', '172.17.0.2'), []);
+	t.deepEqual(serviceVariables(knownOf(web), 'default', {podIP: '172.17.0.2', hostIP}), []);
 	const without = [
 		copyOf('default', 'headless', {clusterIP: 'None', ports: [{port: 80}]}),
 		copyOf('default', 'elsewhere', {type: 'ExternalName', externalName: 'example.com'}),
 		copyOf('default', 'bare', {clusterIP}),
 	];
-	t.deepEqual(serviceVariables(knownOf(...without), 'default', '127.0.3.4'), []);
+	t.deepEqual(serviceVariables(knownOf(...without), 'default', {podIP: '127.0.3.4', hostIP}), []);
 });
 
 test('of very many those that are first by name', t => {
 	const names = Array.from({length: limits.serviceVariables + 10}, (_, i) => `s${String(i).padStart(4, '0')}`);
 	const known = knownOf(...names.reverse().map(name => copyOf('default', name, {clusterIP, ports: [{port: 80}]})));
-	const hosts = serviceVariables(known, 'default', '127.0.3.4').filter(([name]) => name.endsWith('_SERVICE_HOST'));
+	const hosts = serviceVariables(known, 'default', {podIP: '127.0.3.4', hostIP}).filter(([name]) => name.endsWith('_SERVICE_HOST'));
 	t.is(hosts.length, limits.serviceVariables);
 	t.is(hosts[0]?.[0], 'S0000_SERVICE_HOST');
 });

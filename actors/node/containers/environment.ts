@@ -63,7 +63,7 @@ export function environmentOf(container: Container, around: EnvironmentInput): E
 
 /** Variables every container gets; the manifest may set them otherwise. */
 const standardVariables = ({assignment, sandbox, known}: EnvironmentInput): readonly (readonly [string, string])[] => [
-	...(hasNoLinks(assignment.spec) ? [] : serviceVariables(known, assignment.namespace, sandbox.podIP)),
+	...(hasNoLinks(assignment.spec) ? [] : serviceVariables(known, assignment.namespace, sandbox)),
 	['HOSTNAME', hostNameOf(assignment.name, assignment.spec)],
 	['POD_IP', sandbox.podIP],
 	['POD_NAME', assignment.name],

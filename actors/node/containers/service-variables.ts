@@ -5,20 +5,25 @@ import {limits} from '../../../api/limits.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {services} from '../../network-references.js';
 import type {ConfigCopy} from '../cache/config-copy.js';
+import type {Sandbox} from '../runtime/runtime-port.js';
 import {localAddressOf} from '../network/local-address.js';
 
 export type Variable = readonly [name: string, value: string];
 
 /**
- * Variables for the Services that this node knows of a namespace, by name; those without an address have none. A pod that shares the network of
- * its node reaches them at the node's local addresses; one that does not, as a container of Docker's bridge, reaches none of them and gets nothing.
+ * Variables for the Services that this node knows of a namespace, by name; those without an address have none. A pod of the pod network reaches them
+ * at their own addresses, one that shares the network of its node at the node's local ones; a container of Docker's bridge reaches none of them and
+ * gets nothing.
  */
-export function serviceVariables(known: Known, namespace: string, podIP: string): readonly Variable[] {
-	if (!podIP.startsWith('127.')) return [];
+export function serviceVariables(known: Known, namespace: string, {podIP, isRouted}: Sandbox): readonly Variable[] {
+	if (isRouted !== true && !podIP.startsWith('127.')) return [];
+	const addressOf = isRouted === true ? ownAddressOf : localAddressOf;
 	return servicesOf(known, namespace)
 		.slice(0, limits.serviceVariables)
-		.flatMap(({name, spec}) => variablesOf(name, spec));
+		.flatMap(({name, spec}) => variablesOf(name, spec, addressOf));
 }
+
+const ownAddressOf = (clusterIP: string): string | undefined => (localAddressOf(clusterIP) === undefined ? undefined : clusterIP);
 
 type NamedService = {readonly name: string; readonly spec: ServiceSpec};
 
@@ -32,8 +37,12 @@ function servicesOf(known: Known, namespace: string): readonly NamedService[] {
 }
 
 /** Names and values as in Kubernetes, pkg/kubelet/envvars. */
-function variablesOf(service: string, {clusterIP = '', ports = []}: ServiceSpec): readonly Variable[] {
-	const address = localAddressOf(clusterIP);
+function variablesOf(
+	service: string,
+	{clusterIP = '', ports = []}: ServiceSpec,
+	addressOf: (clusterIP: string) => string | undefined,
+): readonly Variable[] {
+	const address = addressOf(clusterIP);
 	const [first] = ports;
 	if (address === undefined || first === undefined) return [];
 	const prefix = variableName(service);

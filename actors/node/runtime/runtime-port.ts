@@ -46,6 +46,8 @@ export type Sandbox = {
 	/** Where the pod listens: an address of its own on the node. */
 	readonly podIP: string;
 	readonly hostIP: string;
+	/** It has a network of its own, from which Services are reached at their own addresses. */
+	readonly isRouted?: true;
 	/** It has died, and something of the pod may still run: that has to be stopped before `sandbox.ensure` makes it anew. */
 	readonly isLost?: true;
 	/**

@@ -9,6 +9,8 @@ export type CreateOptions = Parameters<Docker['createContainer']>[0];
 export type InfraPlace = {
 	readonly owner: string;
 	readonly image: string;
+	/** Of the pod network, which it gets once it runs; undefined: it has the Engine's. */
+	readonly address?: string | undefined;
 	/** Undefined: where the Engine puts all. */
 	readonly cgroupParent: string | undefined;
 };
@@ -41,18 +43,20 @@ type Namespaces = Pick<SandboxSpec, 'hostname' | 'hostNetwork' | 'hostPID' | 'ho
 export const fitsWarm = ({hostNetwork, hostPID, hostIPC, hostPorts}: Namespaces): boolean =>
 	!hostNetwork && !hostPID && !hostIPC && hostPorts.length === 0;
 
-function namespacesOf(spec: Namespaces, {image, cgroupParent}: InfraPlace): CreateOptions {
-	const ports = spec.hostNetwork ? [] : spec.hostPorts;
+function namespacesOf(spec: Namespaces, {image, address, cgroupParent}: InfraPlace): CreateOptions {
+	const ports = spec.hostNetwork || address !== undefined ? [] : spec.hostPorts;
+	// As the Engine does it where the network is its own.
+	const own = address === undefined ? [] : [{ip: address, hostnames: [spec.hostname]}];
 	return {
 		Image: image,
 		// In the host's network it has the host's name, as in Kubernetes.
 		...(spec.hostNetwork ? {} : {Hostname: spec.hostname}),
 		ExposedPorts: Object.fromEntries(ports.map(port => [portName(port), {}])),
 		HostConfig: {
-			NetworkMode: spec.hostNetwork ? 'host' : 'bridge',
+			NetworkMode: spec.hostNetwork ? 'host' : address === undefined ? 'bridge' : 'none',
 			IpcMode: spec.hostIPC ? 'host' : 'shareable',
 			...(spec.hostPID ? {PidMode: 'host'} : {}),
-			ExtraHosts: spec.hostAliases.flatMap(({ip, hostnames}) => hostnames.map(hostname => `${hostname}:${ip}`)),
+			ExtraHosts: [...own, ...spec.hostAliases].flatMap(({ip, hostnames}) => hostnames.map(hostname => `${hostname}:${ip}`)),
 			PortBindings: bindingsOf(ports),
 			RestartPolicy: {Name: 'no'},
 			LogConfig: {Type: 'none', Config: {}},

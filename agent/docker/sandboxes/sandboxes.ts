@@ -8,6 +8,7 @@ import type {RuntimeEvent, Sandbox, SandboxSpec} from '../../../actors/node/runt
 import {explained} from '../../os/explained.js';
 import {foldersIn} from '../../os/folders.js';
 import {inspect, listOurs, remove, removeAll, start, type Listed} from '../engine/calls.js';
+import type {PodNetwork} from '../../pod-network/pod-network.js';
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {infraName, labels} from '../engine/names.js';
@@ -31,6 +32,8 @@ export type SandboxRecord = {
 	readonly namespace: string;
 	readonly name: string;
 	readonly spec: SandboxSpec;
+	/** Of the pod network, kept for the pod's life; undefined: the Engine gives it one each time, or it has its host's network. */
+	readonly address: string | undefined;
 	/** Undefined: none was made yet. */
 	readonly infra: Infra | undefined;
 	/** Set once it was made anew; see the port's `Sandbox`. */
@@ -64,6 +67,8 @@ export type SandboxesOptions = {
 	readonly hostIP: string;
 	readonly infraImage: InfraImage;
 	readonly warm: WarmPool;
+	/** Undefined: pods have the Engine's network. */
+	readonly network: PodNetwork | undefined;
 	readonly cgroupParentOf: (uid: string) => string | undefined;
 	readonly inmatesOf: (uid: string) => readonly Inmate[];
 	/** Makes and starts no more than so many at a time. */
@@ -90,6 +95,7 @@ export function openSandboxes(options: SandboxesOptions): Sandboxes {
 	const folderOf = (uid: string): string => path.join(options.directory, uid);
 	for (const uid of foldersIn(options.directory)) {
 		const record = readSandbox(folderOf(uid), uid);
+		if (record?.address !== undefined) options.network?.adopt(routedPodOf(record.spec, record.address));
 		if (record !== undefined) state.known.set(uid, record);
 		else options.onWarning(`the sandbox "${folderOf(uid)}" has no readable ${sandboxFile}; it is made anew when it is used`);
 	}
@@ -103,7 +109,9 @@ export function openSandboxes(options: SandboxesOptions): Sandboxes {
 		hear: event => hear(state, event),
 		removeContainers: uid => removeContainers(state, uid),
 		forget(uid) {
-			state.told.delete(state.known.get(uid)?.infra?.id ?? '');
+			const {infra, address} = state.known.get(uid) ?? {};
+			state.told.delete(infra?.id ?? '');
+			if (address !== undefined) options.network?.free(address);
 			state.known.delete(uid);
 			state.alive.delete(uid);
 		},
@@ -112,21 +120,22 @@ export function openSandboxes(options: SandboxesOptions): Sandboxes {
 
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
 export function readSandbox(folder: string, uid: string): SandboxRecord | undefined {
-	const {spec, infra, firstAttempts} = readRecord(path.join(folder, sandboxFile));
+	const {spec, infra, address: said, firstAttempts} = readRecord(path.join(folder, sandboxFile));
 	const {namespace, name} = Object(spec) as Record<string, unknown>;
 	const {id, podIP, wasWarm} = Object(infra) as Record<string, unknown>;
 	if (typeof namespace !== 'string' || typeof name !== 'string') return undefined;
-	const address = typeof podIP === 'string' ? podIP : undefined;
-	const known = typeof id === 'string' ? {id, podIP: address, wasWarm: wasWarm === true} : undefined;
-	return {uid, namespace, name, spec: spec as SandboxSpec, infra: known, firstAttempts: firstAttempts as Sandbox['firstAttempts']};
+	const address = typeof said === 'string' ? said : undefined;
+	const known = typeof id === 'string' ? {id, podIP: typeof podIP === 'string' ? podIP : undefined, wasWarm: wasWarm === true} : undefined;
+	return {uid, namespace, name, spec: spec as SandboxSpec, address, infra: known, firstAttempts: firstAttempts as Sandbox['firstAttempts']};
 }
 
-function write(state: State, {spec, infra, firstAttempts}: Pick<SandboxRecord, 'spec' | 'infra' | 'firstAttempts'>): void {
+function write(state: State, record: Pick<SandboxRecord, 'spec' | 'address' | 'infra' | 'firstAttempts'>): void {
+	const {spec, address, infra, firstAttempts} = record;
 	const {uid, namespace, name} = spec;
 	const folder = path.join(state.directory, uid);
 	mkdirSync(folder, {recursive: true, mode: 0o700});
-	writeRecordSynced(path.join(folder, sandboxFile), {spec, infra, firstAttempts});
-	state.known.set(uid, {uid, namespace, name, spec, infra, firstAttempts});
+	writeRecordSynced(path.join(folder, sandboxFile), {spec, address, infra, firstAttempts});
+	state.known.set(uid, {uid, namespace, name, spec, address, infra, firstAttempts});
 }
 
 async function ensure(state: State, spec: SandboxSpec): Promise<Sandbox> {
@@ -135,15 +144,20 @@ async function ensure(state: State, spec: SandboxSpec): Promise<Sandbox> {
 	const record = known.get(uid);
 	const podIP = record?.infra?.podIP;
 	if (record === undefined || podIP === undefined) return make(state, spec, record?.firstAttempts);
-	if (alive.has(uid)) return sandboxOf(podIP, hostIP, record.firstAttempts);
+	const isRouted = record.address !== undefined;
+	if (alive.has(uid)) {
+		if (isRouted && record.infra !== undefined) await connect(state, spec, record.address, record.infra.id);
+		return sandboxOf(podIP, hostIP, isRouted, record.firstAttempts);
+	}
 	const inmates = inmatesOf(uid);
-	if (inmates.some(({runs}) => runs)) return {...sandboxOf(podIP, hostIP, record.firstAttempts), isLost: true};
+	if (inmates.some(({runs}) => runs)) return {...sandboxOf(podIP, hostIP, isRouted, record.firstAttempts), isLost: true};
 	return make(state, spec, Object.fromEntries(inmates.map(({name, highest}) => [name, highest + 1])));
 }
 
-const sandboxOf = (podIP: string, hostIP: string, firstAttempts: Sandbox['firstAttempts']): Sandbox => ({
+const sandboxOf = (podIP: string, hostIP: string, isRouted: boolean, firstAttempts: Sandbox['firstAttempts']): Sandbox => ({
 	podIP,
 	hostIP,
+	...(isRouted ? {isRouted} : {}),
 	...(firstAttempts === undefined ? {} : {firstAttempts}),
 });
 
@@ -155,20 +169,37 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 		// What was joined to the one before has no network any more; also where nobody knows of one, but a folder is there.
 		if (existsSync(path.join(state.directory, uid))) await removeContainers(state, uid);
 		told.delete(known.get(uid)?.infra?.id ?? '');
-		const address = takeWarm(state, spec, firstAttempts);
-		if (address !== undefined) return sandboxOf(address, hostIP, firstAttempts);
-		write(state, {spec, infra: undefined, firstAttempts});
+		const address = await addressFor(state, spec);
+		const warm = address === undefined ? takeWarm(state, spec, firstAttempts) : undefined;
+		if (warm !== undefined) return sandboxOf(warm, hostIP, false, firstAttempts);
+		write(state, {spec, address, infra: undefined, firstAttempts});
 		return await inLane(async () => {
-			const id = await createInfra(state, image => infraOptions(spec, {owner, image, cgroupParent: cgroupParentOf(uid)}));
-			write(state, {spec, infra: {id, podIP: undefined, wasWarm: false}, firstAttempts});
-			const podIP = await startInfra(state, spec, id);
-			write(state, {spec, infra: {id, podIP, wasWarm: false}, firstAttempts});
+			const id = await createInfra(state, image => infraOptions(spec, {owner, image, address, cgroupParent: cgroupParentOf(uid)}));
+			write(state, {spec, address, infra: {id, podIP: undefined, wasWarm: false}, firstAttempts});
+			const podIP = await startInfra(state, spec, address, id);
+			write(state, {spec, address, infra: {id, podIP, wasWarm: false}, firstAttempts});
 			alive.add(uid);
-			return sandboxOf(podIP, hostIP, firstAttempts);
+			return sandboxOf(podIP, hostIP, address !== undefined, firstAttempts);
 		});
 	} finally {
 		making.delete(uid);
 	}
+}
+
+/** The one it has, or a new one of the pod network. Undefined: it has none of that. Rejects with Errors where none is left. */
+async function addressFor({known, network}: State, {uid, hostNetwork}: SandboxSpec): Promise<string | undefined> {
+	if (hostNetwork || network === undefined) return undefined;
+	return known.get(uid)?.address ?? (network.isRouted ? network.take() : undefined);
+}
+
+const routedPodOf = ({uid, hostPorts}: SandboxSpec, address: string) => ({uid, address, hostPorts});
+
+/** Its infra container gets the network of its pod, or has it. Rejects with EngineErrors and Errors. */
+async function connect({engine, network}: State, spec: SandboxSpec, address: string, id: string): Promise<void> {
+	const {State: process} = await inspect(engine, id);
+	if (!process.Running || process.Pid === 0) throw new EngineError('refused', 'the infra container has ended');
+	if (network === undefined) throw new Error('its pod has a network of its own, and this agent makes none');
+	await network.ensure(routedPodOf(spec, address), process.Pid);
 }
 
 /**
@@ -182,7 +213,7 @@ function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['first
 	const {id, podIP} = warm;
 	try {
 		writeNames(warm, spec);
-		write(state, {spec, infra: {id, podIP, wasWarm: true}, firstAttempts});
+		write(state, {spec, address: undefined, infra: {id, podIP, wasWarm: true}, firstAttempts});
 		alive.add(spec.uid);
 		return podIP;
 	} catch (error) {
@@ -194,9 +225,15 @@ function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['first
 }
 
 /** Its address. One that does not start is removed: nothing is known to hold a port of the host then. */
-async function startInfra({engine, hostIP}: State, {hostNetwork}: SandboxSpec, id: string): Promise<string> {
+async function startInfra(state: State, spec: SandboxSpec, address: string | undefined, id: string): Promise<string> {
+	const {engine, hostIP} = state;
+	const {hostNetwork} = spec;
 	try {
 		await start(engine, id);
+		if (address !== undefined) {
+			await connect(state, spec, address, id);
+			return address;
+		}
 		const podIP = hostNetwork ? hostIP : addressOf(await inspect(engine, id));
 		if (podIP === undefined) throw new EngineError('refused', 'the infra container has no address, or has ended');
 		return podIP;

@@ -3,10 +3,9 @@
 import type {NetworkEndpoints, NetworkService} from '../../../actors/protocol/network-object.js';
 import {localAddressOf} from '../../../actors/node/network/local-address.js';
 import {limits} from '../../../api/limits.js';
-import {objectKey} from '../../../api/keys.js';
 import {isIPv4} from '../../../api/rules/address.js';
 import type {NetworkIndex} from '../index/network-index.js';
-import {isReached, type View} from '../services/endpoints.js';
+import {isReached, viewOf, type View} from '../services/endpoints.js';
 
 export const clusterDomain = 'cluster.local';
 
@@ -53,13 +52,7 @@ const nothing: Found = {records: [], additionals: []};
 export function createZone({index, node, routerAddress}: ZoneOptions): Zone {
 	let overview: Overview | undefined;
 	index.onChange(() => (overview = undefined));
-	const view: View = {
-		node,
-		isRouted(other) {
-			const found = index.get(objectKey('nodes', undefined, other));
-			return found?.type === 'node' && found.pods === 'routed';
-		},
-	};
+	const view = viewOf(index, node);
 	const known = (): Overview => (overview ??= overviewOf(index, view));
 
 	const inCluster = (labels: readonly string[]): Found | undefined => {

@@ -1,9 +1,8 @@
 // Which endpoints answer for a service behind a route, and whose turn it is.
 
 import type {NetworkService} from '../../../actors/protocol/network-object.js';
-import {objectKey} from '../../../api/keys.js';
 import type {NetworkDifference, NetworkIndex} from '../index/network-index.js';
-import {chooseEndpoints} from '../services/endpoints.js';
+import {chooseEndpoints, viewOf} from '../services/endpoints.js';
 import type {EndpointPlace as Endpoint} from '../services/served-port.js';
 import type {Backend} from './routes.js';
 
@@ -68,11 +67,7 @@ function usable(index: NetworkIndex, node: string, {namespace, service: name, po
 	const service = index.service(namespace, name);
 	const wanted = service === undefined ? undefined : portOf(service, port);
 	if (wanted === undefined) return [];
-	const isRouted = (other: string): boolean => {
-		const found = index.get(objectKey('nodes', undefined, other));
-		return found?.type === 'node' && found.pods === 'routed';
-	};
-	return chooseEndpoints(index.endpointsOf(namespace, name), {name: wanted.name ?? '', protocol: 'TCP'}, {node, isRouted}, false).used;
+	return chooseEndpoints(index.endpointsOf(namespace, name), {name: wanted.name ?? '', protocol: 'TCP'}, viewOf(index, node), false).used;
 }
 
 const portOf = (

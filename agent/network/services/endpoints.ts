@@ -1,8 +1,11 @@
 // Which endpoints of a Service get traffic on a node, which do not, and why.
 
-import type {NetworkEndpoints} from '../../../actors/protocol/network-object.js';
+import type {NetworkEndpoints, NetworkNode} from '../../../actors/protocol/network-object.js';
+import {ipv4Number, parseSubnet} from '../../../api/ipv4.js';
+import {objectKey} from '../../../api/keys.js';
 import {shown} from '../../../api/shown.js';
 import {isIPv4} from '../../../api/rules/address.js';
+import type {NetworkIndex} from '../index/network-index.js';
 import {placeText, type EndpointPlace, type LeftOut, type ServedProtocol} from './served-port.js';
 
 type SliceEndpoint = NetworkEndpoints['endpoints'][number];
@@ -10,8 +13,8 @@ type SliceEndpoint = NetworkEndpoints['endpoints'][number];
 /** The node that looks. */
 export type View = {
 	readonly node: string;
-	/** Whether pods of that node are reached from others. */
-	readonly isRouted: (node: string) => boolean;
+	/** Whether what has that address on that node is reached from others. */
+	readonly isRouted: (node: string, address: string) => boolean;
 };
 
 export type PortOfService = {readonly name: string; readonly protocol: ServedProtocol};
@@ -21,6 +24,24 @@ export type Chosen = {
 	readonly known: readonly EndpointPlace[];
 	readonly leftOut: readonly LeftOut[];
 };
+
+/** Addresses of the node itself, and of its pods where they have some of its subnet: others may have been given theirs by Docker, or be of before. */
+export function isReachedFromAfar(node: NetworkNode | undefined, address: string): boolean {
+	if (node === undefined) return false;
+	const subnet = node.pods === 'routed' && node.podCIDR !== undefined ? parseSubnet(node.podCIDR) : undefined;
+	const number = ipv4Number(address);
+	if (subnet !== undefined && number !== undefined && number >= subnet.first && number < subnet.first + subnet.size) return true;
+	return node.addresses.includes(address);
+}
+
+/** Of who looks each time. */
+export const viewOf = (index: Pick<NetworkIndex, 'get'>, node: string): View => ({
+	node,
+	isRouted(other, address) {
+		const found = index.get(objectKey('nodes', undefined, other));
+		return isReachedFromAfar(found?.type === 'node' ? found : undefined, address);
+	},
+});
 
 /** Whether pods of this node reach what has this address. */
 export const isReached = (endpoint: SliceEndpoint, address: string, view: View): boolean =>
@@ -81,7 +102,7 @@ function whyUnreached({endpoint, address, isLocal}: Candidate, view: View, onlyL
 	// Such an address is each host's own: what answers there is something else.
 	if (address.startsWith('127.')) return `${address} is of one host alone, and it is not on this node`;
 	if (onlyLocal) return `it is not on this node, and the traffic policy is Local`;
-	if (nodeName !== undefined && !view.isRouted(nodeName)) return `pods of node ${shown(nodeName)} are reached on that node alone`;
+	if (nodeName !== undefined && !view.isRouted(nodeName, address)) return `pods of node ${shown(nodeName)} are reached on that node alone`;
 	return undefined;
 }
 

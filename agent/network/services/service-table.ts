@@ -2,10 +2,10 @@
 // who serves traffic hears which ports are others than before.
 
 import type {NetworkEndpoints, NetworkNode, NetworkService} from '../../../actors/protocol/network-object.js';
-import {keepReference} from '../../../api/equal.js';
+import {deepEqual, keepReference} from '../../../api/equal.js';
 import type {NetworkDifference, NetworkIndex} from '../index/network-index.js';
 import {createClaims} from './claims.js';
-import type {View} from './endpoints.js';
+import {isReachedFromAfar, type View} from './endpoints.js';
 import {leftOutOf, portsOfService} from './ports-of-service.js';
 import type {LeftOut, ServedDifference, ServedPlace, ServedPort} from './served-port.js';
 
@@ -27,8 +27,8 @@ export function createServiceTable(index: NetworkIndex, node: string): ServiceTa
 	const keysOf = new Map<string, readonly string[]>();
 	const claims = createClaims();
 	const listeners: ((changed: readonly ServedDifference[]) => void)[] = [];
-	const routed = new Set<string>();
-	const view: View = {node, isRouted: name => routed.has(name)};
+	const nodes = new Map<string, NetworkNode>();
+	const view: View = {node, isRouted: (name, address) => isReachedFromAfar(nodes.get(name), address)};
 
 	const computed = (id: string): readonly ServedPort[] => {
 		const [namespace = '', name = ''] = id.split('/');
@@ -74,10 +74,9 @@ export function createServiceTable(index: NetworkIndex, node: string): ServiceTa
 		const old = before?.type === 'node' ? before : undefined;
 		const now = after?.type === 'node' ? after : undefined;
 		const name = (now ?? old)?.name ?? '';
-		const wasRouted = routed.has(name);
-		if (now?.pods === 'routed') routed.add(name);
-		else routed.delete(name);
-		return wasRouted !== routed.has(name);
+		if (now === undefined) nodes.delete(name);
+		else nodes.set(name, now);
+		return !deepEqual(old, now);
 	};
 	const allServices = (): readonly string[] => [...index.all('service')].map(idOf);
 	const take = (changed: readonly NetworkDifference[]): void => {
@@ -93,7 +92,7 @@ export function createServiceTable(index: NetworkIndex, node: string): ServiceTa
 		recompute(isAll ? new Set([...ids, ...allServices()]) : ids);
 	};
 
-	for (const object of index.all('node')) if (isRouted(object)) routed.add(object.name);
+	for (const object of index.all('node')) nodes.set(object.name, object);
 	recompute(allServices());
 	index.onChange(take);
 	return {
@@ -107,7 +106,6 @@ export function createServiceTable(index: NetworkIndex, node: string): ServiceTa
 	};
 }
 
-const isRouted = ({pods}: NetworkNode): boolean => pods === 'routed';
 const typeOf = ({before, after}: NetworkDifference): string | undefined => (after ?? before)?.type;
 const idOf = ({namespace, name}: NetworkService): string => `${namespace}/${name}`;
 const idOfSlice = ({namespace, service}: NetworkEndpoints): string => `${namespace}/${service}`;

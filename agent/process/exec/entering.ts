@@ -27,20 +27,22 @@ export type Entering = {
 export const viewDescriptor = 9;
 
 /**
+ * `network`: words before all others, which take it to the network of its pod.
+ *
  * What an agent has started before it could make namespaces, or one that could not, is joined where it is. Throws an Error where that user cannot
  * be had, and errno exceptions where the process is gone.
  */
-export function enteringOf(host: Host, pid: number, drop: Drop): Entering {
+export function enteringOf(host: Host, pid: number, drop: Drop, network: readonly string[] = []): Entering {
 	const rights = rightsOf(host, drop);
 	if (!rights.ok) throw new Error(rights.reason);
-	if (isShared(pid, 'mnt')) return {folder: `/proc/${pid}/cwd`, view: undefined, words: rights.drop ?? []};
+	if (isShared(pid, 'mnt')) return {folder: `/proc/${pid}/cwd`, view: undefined, words: [...network, ...(rights.drop ?? [])]};
 	const nsenter = host.namespaces?.nsenter ?? host.mountTools?.nsenter;
 	if (nsenter === undefined) throw new Error('the container has namespaces of its own, and this node has no nsenter(1) that works');
 	const folder = '/';
 	if (host.agent.uid !== 0) return {folder, view: undefined, words: [...enterByUser(nsenter, pid), ...(rights.drop ?? [])]};
 	const processes = isShared(pid, 'pid') ? [] : ['--pid'];
 	const enter = [nsenter, `--target=${pid}`, ...processes, `--mount=/proc/self/fd/${viewDescriptor}`, '--wd', '--'];
-	return {folder, view: `/proc/${pid}/ns`, words: [...enter, ...(dropInView(host, rights.drop, drop) ?? [])]};
+	return {folder, view: `/proc/${pid}/ns`, words: [...network, ...enter, ...(dropInView(host, rights.drop, drop) ?? [])]};
 }
 
 /**

@@ -27,6 +27,8 @@ export type ExecOptions = {
 	readonly stock: Stock;
 	readonly host: Host;
 	readonly clock: Clock;
+	/** The words before a program that is to be in the network of a pod. */
+	readonly enterNetwork: (uid: string) => readonly string[];
 };
 
 /** What joining needs, and what it has killed. */
@@ -68,13 +70,13 @@ function runningProgramIn({folder}: Container, attempt: number, {process, beginn
 
 /** Throws an Error where its user cannot be had, and errno exceptions. */
 export function launch(
-	{host, stock, clock, killed}: Joining,
+	{host, stock, clock, killed, enterNetwork}: Joining,
 	{container, program, procsFiles}: Target,
 	wanted: Pick<Beside, 'argv' | 'stdin' | 'terminal'>,
 	listener: Omit<ProgramListener, 'onKill'>,
 ): Spawned & {readonly program: ExecProgram} {
 	const isAlone = procsFiles.length === 0 && !endsWithContainer(program.pid);
-	const entering = enteringOf(host, program.pid, program.drop);
+	const entering = enteringOf(host, program.pid, program.drop, enterNetwork(container.id.uid));
 	const spawned = spawnBeside({...wanted, procsFiles, entering}, program, host, stock);
 	const onKill = (leader: number): void => killed.note(container, leader);
 	return {...spawned, program: followProgram(spawned, clock, isAlone, {...listener, onKill})};

@@ -90,7 +90,11 @@ export function infoOf(
 	host: Host,
 	hostIP: string,
 	groups: Pick<ContainerGroups, 'enforces'>,
-	{maxPods = limits.podsPerNode, localVolumes}: {readonly maxPods?: number | undefined; readonly localVolumes?: string | undefined},
+	{
+		maxPods = limits.podsPerNode,
+		localVolumes,
+		isRouted,
+	}: {readonly maxPods?: number | undefined; readonly localVolumes?: string | undefined; readonly isRouted: boolean},
 ): RuntimeInfo {
 	return {
 		name: 'process',
@@ -102,11 +106,7 @@ export function infoOf(
 		classes: ['process'],
 		...(localVolumes === undefined || host.mountTools === undefined ? {} : {localVolumes}),
 		conditions: [
-			{
-				type: 'SharedNetwork',
-				reason: 'ProcessRuntime',
-				message: 'pods share the network of this node; each has a loopback address of its own',
-			},
+			...(isRouted ? [] : [sharedNetwork]),
 			...sharedProcesses(host),
 			...sharedHome(host),
 			...limitsNotEnforced(groups, host.agent.uid === 0),
@@ -118,6 +118,12 @@ export function infoOf(
 		architecture: kubernetesArchitecture(os.arch()),
 	};
 }
+
+const sharedNetwork = {
+	type: 'SharedNetwork',
+	reason: 'ProcessRuntime',
+	message: 'pods share the network of this node; each has a loopback address of its own',
+} as const;
 
 const enforcesAll = ({enforces}: Pick<ContainerGroups, 'enforces'>): boolean => enforces('memory') && enforces('cpu');
 

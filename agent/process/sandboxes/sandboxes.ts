@@ -5,25 +5,33 @@
 import {existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {parsedJson, valueOr} from '../../../api/value-or.js';
-import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {HostPort, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {sandboxFile, type Stock} from '../attempts/stock.js';
 import {foldersIn} from '../../os/folders.js';
 import {isPodUser, type PodUsers} from '../users/pod-users.js';
 import type {User} from '../../os/user.js';
-import {createAddressPool, type AddressPool} from './addresses.js';
+import type {AddressPool} from '../../pod-network/address-pool.js';
+import {createLoopbackPool} from './addresses.js';
 
 export type SandboxRecord = {
 	readonly uid: string;
 	readonly namespace: string;
 	readonly name: string;
 	readonly podIP: string;
+	/** One of its own, or its host's with an address of loopback. */
+	readonly network: PodNetworking;
 	/** Whose programs are whose; undefined: the node gives out no users, or did not when the pod came. */
 	readonly owner: {readonly controller: string; readonly user: User} | undefined;
 };
 
+export type PodNetworking = {readonly type: 'shared'} | {readonly type: 'routed'; readonly hostPorts: readonly HostPort[]};
+
+/** An address that was found for a pod. */
+export type Placed = Pick<SandboxRecord, 'podIP' | 'network'>;
+
 export type Sandboxes = {
-	/** The sandbox there is, or a new one. Throws errno exceptions; an Error when no address is left. */
-	readonly ensure: (spec: SandboxSpec) => SandboxRecord;
+	/** The sandbox there is, or a new one: at that place, or with an address of loopback. Throws errno exceptions; an Error when no address is left. */
+	readonly ensure: (spec: SandboxSpec, placed?: Placed) => SandboxRecord;
 	readonly find: (uid: string) => SandboxRecord | undefined;
 	readonly list: () => readonly string[];
 	readonly folderOf: (uid: string) => string;
@@ -40,12 +48,19 @@ export const tableName = (container: string): string => `.mounts-${container}`;
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
 export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {
 	const said = valueOr(undefined, () => parsedJson(readFileSync(path.join(directory, uid, sandboxFile), 'utf8')));
-	const {namespace, name, podIP, controller, user} = Object(said) as Record<string, unknown>;
+	const {namespace, name, podIP, network, controller, user} = Object(said) as Record<string, unknown>;
 	if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
 	// Without both it is of a version that gave out no users; with one that was never given out it is damaged.
 	if (user !== undefined && !(typeof controller === 'string' && isPodUser(user))) return undefined;
 	const owner = typeof controller === 'string' && user !== undefined ? {controller, user: {uid: user, gid: user}} : undefined;
-	return {uid, namespace, name, podIP, owner};
+	return {uid, namespace, name, podIP, network: networkingOf(network), owner};
+}
+
+/** Sandboxes of before there were others say nothing. */
+function networkingOf(said: unknown): PodNetworking {
+	const {type, hostPorts} = Object(said) as Record<string, unknown>;
+	if (type === 'routed') return {type, hostPorts: Array.isArray(hostPorts) ? (hostPorts as HostPort[]) : []};
+	return {type: 'shared'};
 }
 
 type State = {
@@ -66,7 +81,7 @@ export function openSandboxes(
 	onWarning: (message: string) => void,
 	users?: PodUsers,
 ): Sandboxes {
-	const state: State = {directory, subnet, stock, onWarning, users, pool: createAddressPool(subnet, directory), known: new Map()};
+	const state: State = {directory, subnet, stock, onWarning, users, pool: createLoopbackPool(subnet, directory), known: new Map()};
 	for (const uid of foldersIn(directory)) {
 		const record = readSandbox(directory, uid);
 		if (record === undefined)
@@ -80,8 +95,8 @@ export function openSandboxes(
 		state.known.set(uid, {...record, owner: {...owner, user: users.claim(owner.controller, owner.user)}});
 	}
 	return {
-		ensure(spec) {
-			const record = state.known.get(spec.uid) ?? make(state, spec);
+		ensure(spec, placed) {
+			const record = state.known.get(spec.uid) ?? make(state, spec, placed);
 			state.known.set(spec.uid, record);
 			return record;
 		},
@@ -98,15 +113,20 @@ export function openSandboxes(
 	};
 }
 
-function make(state: State, {uid, namespace, name, controller}: SandboxSpec): SandboxRecord {
+function make(state: State, {uid, namespace, name, controller}: SandboxSpec, placed: Placed | undefined): SandboxRecord {
 	const user = state.users?.take(controller);
 	const owner = user === undefined ? undefined : {controller, user};
-	const podIP = state.pool.take();
+	const podIP = placed?.podIP ?? state.pool.take();
+	const network: PodNetworking = placed?.network ?? {type: 'shared'};
 	try {
 		if (podIP === undefined) throw new Error(`no address is left for pods in "${state.subnet}"`);
 		const ofOwner = owner === undefined ? {} : {controller, user: owner.user.uid};
-		write(state, path.join(state.directory, uid), `${JSON.stringify({namespace, name, uid, podIP, ...ofOwner})}\n`);
-		return {uid, namespace, name, podIP, owner};
+		write(
+			state,
+			path.join(state.directory, uid),
+			`${JSON.stringify({namespace, name, uid, podIP, ...(placed === undefined ? {} : {network}), ...ofOwner})}\n`,
+		);
+		return {uid, namespace, name, podIP, network, owner};
 	} catch (error) {
 		if (podIP !== undefined) state.pool.free(podIP);
 		if (owner !== undefined) state.users?.release(controller);

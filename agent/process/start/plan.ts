@@ -19,7 +19,7 @@ import type {SpawnPlan} from './spawn.js';
 const defaultDirectory = '/';
 
 /** What a start is given beside its spec. */
-export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd'> & {
+export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd' | 'enterNetwork'> & {
 	/** Of the pod's volumes, and where mounts are put together. */
 	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot' | 'podHome'>;
 	/** The user of the pod, where the node has given it one. */
@@ -102,7 +102,7 @@ function obstacleToProgram(
 	return `the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`;
 }
 
-type Decided = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd' | 'directory'> &
+type Decided = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd' | 'enterNetwork' | 'directory'> &
 	Who & {readonly environment: Environment; readonly mounts: MountPlan | undefined; readonly memory: string | undefined};
 
 function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<SpawnPlan, 'folder' | 'attempt'> {

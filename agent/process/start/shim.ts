@@ -37,6 +37,8 @@ export type Launch = {
 	readonly directory: string;
 	/** It sees its own processes only; undefined: those of the node. */
 	readonly namespaces?: Namespaces | undefined;
+	/** Words before the shim, which take it to the network of its pod; undefined: it has the node's. */
+	readonly enterNetwork?: readonly string[] | undefined;
 	/** Its stdin, stdout and stderr are a terminal, which belongs to that user; undefined: to the agent's. */
 	readonly terminal?: (Terminal & {readonly owner: number | undefined}) | undefined;
 };
@@ -180,7 +182,7 @@ export function shimCommand(launch: Launch): ShimCommand {
 	const entered = inDirectory(launch.directory, seen);
 	const whole = view === undefined ? entered : inView(view, entered);
 	const variables = launch.env.map(({name, value}, index): [string, string] => [`${prefix}${index + 1}`, `${name}=${value}`]);
-	const [file = shell, ...outside] = namespaces === undefined ? [shell] : [...shimWords(namespaces), shell];
+	const [file = shell, ...outside] = [...(launch.enterNetwork ?? []), ...(namespaces === undefined ? [] : shimWords(namespaces)), shell];
 	return {
 		file,
 		args: [

@@ -9,6 +9,7 @@ import {openNode, type NodeSystem, type NodeOptions} from '../../../actors/node/
 import type {Runtime} from '../../../actors/node/runtime/runtime-port.js';
 import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
+import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
 import {joinRuntimes} from '../../../agent/runtimes.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
 import {createSecretCache} from '../../../agent/secret-cache.js';
@@ -65,7 +66,7 @@ const labelsOf = (name: string): Labels => ({
 	'kubernetes.io/hostname': name,
 });
 
-export type RuntimeOptions = HostOptions & {
+export type RuntimeOptions = Omit<HostOptions, 'podNetwork'> & {
 	/** Where the node's cache is, if that is a folder. */
 	readonly cache: string | undefined;
 	readonly secrets: NodeSecrets;
@@ -74,9 +75,18 @@ export type RuntimeOptions = HostOptions & {
 	readonly onNote: (note: string) => void;
 	/** Where simulated nodes of one process get the addresses of their pods. */
 	readonly network?: SimulatedNetwork;
+	/** Undefined: pods share that of the node. */
+	readonly podNetwork?: PodNetwork | undefined;
 };
 
 export async function openRuntime(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
+	const runtime = await openRuntimes(options, context);
+	// Both have told it by now which pods there are. What fails is tried again by whoever needs it.
+	await options.podNetwork?.begin().catch((error: unknown) => context.log.warn(error, 'the network of pods could not be begun'));
+	return runtime;
+}
+
+async function openRuntimes(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
 	const {runtime, docker, secrets, network} = options;
 	const {processParts, home, log} = context;
 	if (runtime === 'simulated') {
@@ -114,7 +124,7 @@ const heard = (runtime: Runtime, clock: Clock): Promise<void> =>
 	});
 
 /** What both runtimes may use of the host. */
-function shared({secrets, hostPaths, volumes, maxProcesses, cache}: RuntimeOptions, {processParts, home, log}: ServeContext) {
+function shared({secrets, hostPaths, volumes, maxProcesses, cache, podNetwork}: RuntimeOptions, {processParts, home, log}: ServeContext) {
 	return {
 		clock: processParts.clock,
 		secrets,
@@ -122,6 +132,8 @@ function shared({secrets, hostPaths, volumes, maxProcesses, cache}: RuntimeOptio
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
 		localVolumes: volumes ?? home.volumes,
 		processes: maxProcesses,
+		network: podNetwork,
+		hostIP: podNetwork?.hostIP,
 		onWarning: (message: string) => log.warn(message),
 	};
 }

@@ -7,6 +7,7 @@ import type {DataPlaneSettings} from '../../../agent/network/feed/settings.js';
 import {mainModule} from '../../../agent/network/feed/data-plane-process.js';
 import {programVersion} from '../../files/version.js';
 import type {HostOptions} from '../serving-options.js';
+import type {OpenPodNetwork} from './pod-network.js';
 import type {ServeContext} from '../process/serve.js';
 
 /** `router` and `dns`: where it listens; undefined: nowhere. */
@@ -14,6 +15,7 @@ export function openNetwork(
 	node: string,
 	{router, dns}: Pick<HostOptions, 'router' | 'dns'>,
 	{home, log, processParts: {clock}}: ServeContext,
+	podNetwork?: OpenPodNetwork,
 ): Network {
 	const settings: Omit<DataPlaneSettings, 'identity'> = {
 		folder: home.network,
@@ -22,7 +24,12 @@ export function openNetwork(
 		dns,
 	};
 	return createNodeNetwork({
-		info: {pods: 'shared', services: 'proxy'},
+		info: {
+			pods: podNetwork?.network.isRouted === true ? 'routed' : 'shared',
+			services: 'proxy',
+			...(podNetwork === undefined ? {} : {occupied: podNetwork.occupied}),
+		},
+		podNetwork: podNetwork?.network,
 		settings: {...settings, identity: identityOf(settings)},
 		clock,
 		onWarning: message => log.warn(message),

@@ -43,7 +43,9 @@ test('endpoints of other nodes are used once those are routed, and what is left 
 		table.leftOut('default', 'web').map(({reason}) => reason),
 		['pods of node "there" are reached on that node alone', '127.64.0.1 is of one host alone, and it is not on this node'],
 	);
-	index.change([aNode('there', 'routed')]);
+	index.change([aNode('there', 'routed', '10.0.2.0/24')]);
+	t.deepEqual(inside(), [[]], 'an address of Docker, or of before it had that subnet');
+	index.change([aNode('there', 'routed', '10.0.1.0/24')]);
 	t.deepEqual(inside(), [['10.0.1.1:8080']]);
 	index.change([{key: objectKey('nodes', undefined, 'there'), object: undefined}]);
 	t.deepEqual(inside(), [[]]);
@@ -59,7 +61,11 @@ test('traffic policies differ inside and outside', t => {
 	const {index, only} = world();
 	const endpoints = aSlice('web', [ready('10.0.0.1'), ready('10.0.1.1', 'there')], [...webPorts]);
 	const spec = {clusterIP: '10.96.0.1', type: 'NodePort', ports: [{port: 80, nodePort: 30_080}]} as const;
-	index.change([aNode('there', 'routed'), endpoints, aService('web', {...spec, ports: [...spec.ports], externalTrafficPolicy: 'Local'})]);
+	index.change([
+		aNode('there', 'routed', '10.0.1.0/24'),
+		endpoints,
+		aService('web', {...spec, ports: [...spec.ports], externalTrafficPolicy: 'Local'}),
+	]);
 	const [served] = only();
 	t.deepEqual([served?.inside.length, served?.outside.length], [2, 1]);
 	index.change([aService('web', {...spec, ports: [...spec.ports], internalTrafficPolicy: 'Local'})]);

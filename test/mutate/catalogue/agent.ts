@@ -332,7 +332,7 @@ export const ofAgent: readonly Mistake[] = [
 	{
 		what: 'clients get endpoints of nodes that are not reached',
 		file: 'agent/network/services/endpoints.ts',
-		text: 'if (nodeName !== undefined && !view.isRouted(nodeName))',
+		text: 'if (nodeName !== undefined && !view.isRouted(nodeName, address))',
 		becomes: 'if (nodeName === undefined)',
 		test: 'test/agent/network/service-table.test.ts',
 	},

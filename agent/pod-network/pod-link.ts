@@ -1,0 +1,62 @@
+// The network of one pod in the kernel: its namespace, its cable, its route. Made so that whatever was begun and not finished is made anew.
+
+import {existsSync, statSync, writeFileSync} from 'node:fs';
+import {cableLines, insideLines, routeLine, type PodLink} from './link-commands.js';
+import {linkOf, namespaceFile, namespaceOf, type Names} from './names.js';
+import {routeTo} from './there.js';
+import {batch, call, type NetworkTools} from './tools.js';
+
+export type LinkWish = PodLink & {
+	/** A process that has the namespace already; undefined: one is made. */
+	readonly pid: number | undefined;
+};
+
+/** Makes it, or finds it whole. Rejects as `call`, and with errno exceptions. */
+export async function ensureLink(tools: NetworkTools, names: Names, wish: LinkWish): Promise<void> {
+	const {uid, address, pid} = wish;
+	const link = linkOf(names, address);
+	if (isNamespaceOf(names, uid, pid) && (await routeTo(tools, address)) === link) return;
+	await removeLink(tools, names, uid, address);
+	const namespace = namespaceOf(names, uid);
+	await call(tools.ip, ['netns', ...(pid === undefined ? ['add', namespace] : ['attach', namespace, String(pid)])]);
+	await batch(tools.ip, cableLines(names, wish));
+	await batch(tools.ip, insideLines(wish), {namespace});
+	// Where Services and ports of the host are; all else that a pod sends there is dropped, see `rulesText`.
+	writeFileSync(`/proc/sys/net/ipv4/conf/${link}/route_localnet`, '1');
+	// Nothing is said of IPv6 by these rules, so the host takes none of it from pods.
+	const ipv6 = `/proc/sys/net/ipv6/conf/${link}/disable_ipv6`;
+	if (existsSync(ipv6)) writeFileSync(ipv6, '1');
+	await batch(tools.ip, [routeLine(names, wish)]);
+}
+
+/** Whether the name stands for the namespace of that process, or for any. */
+function isNamespaceOf(names: Names, uid: string, pid: number | undefined): boolean {
+	const file = namespaceFile(names, uid);
+	if (!existsSync(file)) return false;
+	return pid === undefined || statSync(file).ino === statSync(`/proc/${pid}/ns/net`).ino;
+}
+
+/** Its cable first: the namespace lives on while anything has it, and may be the namespace of a pod that is not to be reached any more. */
+export async function removeLink(tools: NetworkTools, names: Names, uid: string, address: string): Promise<void> {
+	await removeInterface(tools, linkOf(names, address));
+	await removeNamespace(tools, names, uid);
+}
+
+/** Fine where it is gone. Rejects as `call`. */
+export const removeInterface = async ({ip}: NetworkTools, link: string): Promise<void> => {
+	await call(ip, ['link', 'del', link]).catch((error: unknown) => {
+		if (!/Cannot find device/.test(String(error))) throw error;
+	});
+};
+
+/** Fine where it is gone. Rejects as `call`. */
+export async function removeNamespace({ip}: NetworkTools, names: Names, uid: string): Promise<void> {
+	if (existsSync(namespaceFile(names, uid))) await call(ip, ['netns', 'del', namespaceOf(names, uid)]);
+}
+
+/** Connections of an address that another pod is to get some day. What cannot be forgotten ends with its time. */
+export async function forgetConnections({conntrack}: NetworkTools, address: string): Promise<void> {
+	if (conntrack === undefined) return;
+	// It fails where there is none.
+	for (const side of ['--orig-src', '--reply-src']) await call(conntrack, ['--delete', side, address]).catch(() => undefined);
+}

@@ -1,0 +1,233 @@
+// The network of a node's pods: addresses of its subnet, a namespace and a cable each, and the ways to the pods of other nodes.
+//
+// What pods there are and which address each has is said by the records of their sandboxes, which runtimes tell before it begins; what other nodes
+// there are is said by the node's cache. All in the kernel follows from these, is found by name, and is compared with them at each start and then
+// every now and again.
+
+import {isIPv4} from 'node:net';
+import {parseSubnet, subnetText, type Subnet} from '../../api/ipv4.js';
+import {limits} from '../../api/limits.js';
+import {localAddressOf} from '../../actors/node/network/local-address.js';
+import type {NetworkNode, NetworkService} from '../../actors/protocol/network-object.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
+import {createDeferred} from '../../system/time/deferred.js';
+import {explained} from '../os/explained.js';
+import {createTurns} from '../os/turns.js';
+import {createAddressPool, type AddressPool} from './address-pool.js';
+import {beginForwarding, hasRules, openForward, writeRules} from './host-rules.js';
+import {linkOf, namespaceFile, nodeAddress, type Names} from './names.js';
+import {subnetOf, type Overlay, type Peer} from './peers.js';
+import {ensureLink, forgetConnections, removeLink} from './pod-link.js';
+import {removePodNetwork, sweep} from './remove-everything.js';
+import type {RoutedPod, ServiceAddress} from './rules.js';
+import type {Underlay} from './there.js';
+import type {NetworkTools} from './tools.js';
+import {ensureNodeAddress, ensureWays, mtuOf} from './ways.js';
+
+export type PodNetworkOptions = {
+	readonly names: Names;
+	readonly tools: NetworkTools;
+	/** Where it is kept that there is something; it is there. */
+	readonly folder: string;
+	/** This node. */
+	readonly node: string;
+	readonly overlay: Overlay;
+	readonly underlay: Underlay | undefined;
+	/** New pods get one. Otherwise only those that have one keep it. */
+	readonly isRouted: boolean;
+	readonly clock: Clock;
+	readonly onNote: (note: string) => void;
+};
+
+export type PodNetwork = {
+	readonly isRouted: boolean;
+	/** Of this host, as others reach it; undefined: it has none. */
+	readonly hostIP: string | undefined;
+	/** A pod whose sandbox is written down. Before `begin`. */
+	readonly adopt: (pod: RoutedPod) => void;
+	/** Removes what is of no pod, once all of before are adopted. Rejects with Errors, and is tried again by what needs it. */
+	readonly begin: () => Promise<void>;
+	/** An address for a new pod. Rejects with an Error where there is none. */
+	readonly take: () => Promise<string>;
+	readonly free: (address: string) => void;
+	/** Makes the network of a pod, or finds it; `pid` is a process that has its namespace already. Rejects with Errors. */
+	readonly ensure: (pod: RoutedPod, pid?: number) => Promise<void>;
+	/** Fine where there is none. Rejects with Errors. */
+	readonly remove: (uid: string) => Promise<void>;
+	/** The words before a program that is to be in the network of a pod. */
+	readonly enter: (uid: string) => readonly string[];
+	/** All nodes and Services that there are. */
+	readonly learn: (nodes: readonly NetworkNode[], services: readonly NetworkService[]) => void;
+	/** Told what is wrong, for people, whenever that is something else. */
+	readonly onProblem: (listener: (problem: string | undefined) => void) => void;
+	/** All in the kernel stays. */
+	readonly close: () => void;
+};
+
+export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
+	const {names, tools, folder, overlay, underlay, isRouted, clock} = options;
+	const pods = new Map<string, RoutedPod>();
+	const turns = createTurns();
+	let begun: Promise<void> | undefined;
+	const given = createDeferred<Subnet>();
+	let place: Place = {own: undefined, peers: []};
+	let services: readonly ServiceAddress[] = [];
+	let pool: AddressPool | undefined;
+	let isClosed = false;
+	let cancelLook: Cancel = () => undefined;
+	let tell: (problem: string | undefined) => void = () => undefined;
+	let problem: string | undefined;
+	let waiting: Promise<void> | undefined;
+
+	const settle = (next: string | undefined): void => {
+		if (next === problem) return;
+		problem = next;
+		tell(problem);
+	};
+	const report = (error: unknown): void => settle(`the network of pods: ${explained(error)}`);
+	/** What is asked for while one waits for its turn is in that one. */
+	const write = (): Promise<void> =>
+		(waiting ??= turns.run('rules', () => {
+			waiting = undefined;
+			const subnet = place.own === undefined ? undefined : subnetText(place.own);
+			const subnets = [...(subnet === undefined ? [] : [subnet]), ...place.peers.map(peer => subnetText(peer.subnet))];
+			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], services});
+		}));
+	const compare = (): Promise<void> =>
+		turns.run('ways', async () => {
+			if (!(await hasRules(tools, names))) await write();
+			await openForward(tools, names);
+			const {own, peers} = place;
+			if (own !== undefined) await ensureNodeAddress(tools, names, own);
+			if (own !== undefined && isRouted) await ensureWays(tools, names, {overlay, underlay, own, peers});
+		});
+	const look = (): void => {
+		cancelLook();
+		if (isClosed) return;
+		compare()
+			.then(() => settle(undefined), report)
+			.finally(() => {
+				if (!isClosed) cancelLook = clock.after(limits.podNetworkLookMs, look);
+			})
+			.catch(() => undefined);
+	};
+	const begin = async (): Promise<void> => {
+		if (!isRouted && pods.size === 0) return removePodNetwork(folder, names);
+		if (beginForwarding(folder)) options.onNote('this host passes on packets of others now (net.ipv4.ip_forward), for its pods');
+		const links = new Set([...pods.values()].map(({address}) => linkOf(names, address)));
+		await sweep(tools, names, name => pods.has(name) || links.has(name) || (isRouted && name === names.overlay));
+		await write();
+		await openForward(tools, names);
+		look();
+	};
+	/** Once. After it has failed it is tried again by the next that needs it. */
+	const whenBegun = (): Promise<void> => {
+		begun ??= begin().catch((error: unknown) => {
+			begun = undefined;
+			throw error;
+		});
+		return begun;
+	};
+	return {
+		isRouted,
+		hostIP: underlay?.address,
+		adopt: pod => void pods.set(pod.uid, pod),
+		begin: whenBegun,
+		async take() {
+			await inTime(given.promise, clock);
+			const address = pool?.take();
+			if (address === undefined) throw new Error(`no address is left for pods in ${place.own === undefined ? '' : subnetText(place.own)}`);
+			return address;
+		},
+		free: address => pool?.free(address),
+		async ensure(pod, pid) {
+			await whenBegun();
+			await turns.run(`pod ${pod.uid}`, async () => {
+				const from = nodeAddress(place.own ?? (await inTime(given.promise, clock)));
+				const isNew = !pods.has(pod.uid);
+				pods.set(pod.uid, pod);
+				const {uid, address} = pod;
+				const mtu = underlay === undefined ? usualMtu : mtuOf(overlay, underlay);
+				// Its rules are there before anything of it can send.
+				if (isNew) await write();
+				await ensureLink(tools, names, {uid, address, mtu, pid, from});
+			});
+		},
+		async remove(uid) {
+			const pod = pods.get(uid);
+			if (pod === undefined) return;
+			await whenBegun();
+			await turns.run(`pod ${uid}`, async () => {
+				await removeLink(tools, names, uid, pod.address);
+				pods.delete(uid);
+				await write();
+				await forgetConnections(tools, pod.address);
+			});
+		},
+		enter: uid => [tools.nsenter, `--net=${namespaceFile(names, uid)}`, '--'],
+		learn(nodes, told) {
+			const next = placeOf(options.node, nodes);
+			const served = servedAt(told);
+			const isSamePlace = JSON.stringify(next) === JSON.stringify(place);
+			if (isSamePlace && JSON.stringify(served) === JSON.stringify(services)) return;
+			services = served;
+			if (next.own !== undefined && (place.own === undefined || subnetText(place.own) !== subnetText(next.own))) {
+				pool = createAddressPool(next.own);
+				for (const {address} of pods.values()) pool.claim(address);
+				// The node's own address is in the kernel before anything leads by it.
+				const {own} = next;
+				whenBegun()
+					.then(() => ensureNodeAddress(tools, names, own))
+					.then(() => given.resolve(own))
+					.catch(report);
+			}
+			place = next;
+			// Where pods get none and none has one, nothing is made.
+			if (!isRouted && pods.size === 0) return;
+			whenBegun()
+				.then(write)
+				.then(isSamePlace ? () => undefined : look, report);
+		},
+		onProblem: listener => void (tell = listener),
+		close() {
+			isClosed = true;
+			cancelLook();
+		},
+	};
+}
+
+type Place = {readonly own: Subnet | undefined; readonly peers: readonly Peer[]};
+
+/** ClusterIPs, each with the address at which the data plane listens for it. */
+const servedAt = (services: readonly NetworkService[]): readonly ServiceAddress[] =>
+	services.flatMap(({spec: {clusterIP = '', ports = []}}) => {
+		const local = localAddressOf(clusterIP);
+		const served = ports.flatMap(({port, protocol = 'TCP'}) => (protocol === 'SCTP' ? [] : [{port, protocol}]));
+		return local === undefined ? [] : [{address: clusterIP, local, ports: served}];
+	});
+
+const usualMtu = 1_500;
+
+/** Of other nodes only those whose pods have addresses that mean something here. */
+function placeOf(node: string, nodes: readonly NetworkNode[]): Place {
+	const own = subnetOf(nodes.find(({name}) => name === node)?.podCIDR);
+	const peers = nodes.flatMap(({name, addresses, podCIDR}): Peer[] => {
+		const subnet = podCIDR === undefined || name === node ? undefined : parseSubnet(podCIDR);
+		const address = addresses.find(each => isIPv4(each) && !each.startsWith('127.'));
+		return subnet === undefined || address === undefined ? [] : [{subnet, address}];
+	});
+	return {own, peers: peers.sort((a, b) => a.subnet.first - b.subnet.first)};
+}
+
+/** A node that begins has no subnet before the control plane has heard of it. */
+function inTime<Value>(promise: Promise<Value>, clock: Clock): Promise<Value> {
+	const waited = createDeferred<Value>();
+	const cancel = clock.after(limits.podSubnetWaitMs, () =>
+		waited.reject(new Error('the control plane has given this node no subnet for its pods yet')),
+	);
+	promise.then(value => {
+		cancel();
+		waited.resolve(value);
+	}, waited.reject);
+	return waited.promise;
+}

@@ -1,0 +1,49 @@
+// Whether this agent can give pods a network of their own: tried once at its start, with one that is gone afterwards.
+
+import {readFileSync} from 'node:fs';
+import {linkOf, namespaceOf, type Names} from './names.js';
+import {removeInterface, removeNamespace} from './pod-link.js';
+import {rulesText} from './rules.js';
+import {batch, call, type NetworkTools} from './tools.js';
+
+/** No pod has it: its last byte is reserved. */
+const address = '169.254.1.0';
+const uid = 'trial';
+
+/** Undefined: it works. Otherwise what does not, for people. */
+export async function obstacleToNetworks(tools: NetworkTools, names: Names): Promise<string | undefined> {
+	try {
+		await remove(tools, names);
+		await call(tools.ip, ['netns', 'add', namespaceOf(names, uid)]);
+		await batch(tools.ip, [`link add ${linkOf(names, address)} type veth peer name eth0 netns ${namespaceOf(names, uid)}`]);
+		await call(tools.nsenter, [`--net=/run/netns/${namespaceOf(names, uid)}`, '--', tools.ip, 'link', 'set', 'lo', 'up']);
+		// Checked by the kernel, and not done.
+		await call(
+			tools.nft,
+			['--check', '--file', '-'],
+			rulesText(names, {
+				subnet: '10.0.0.0/24',
+				subnets: ['10.0.0.0/24'],
+				pods: [sample],
+				services: [{address: '10.0.1.1', local: '127.128.1.1', ports: [{protocol: 'TCP', port: 80}]}],
+			}),
+		);
+		readFileSync('/proc/sys/net/ipv4/ip_forward');
+		return undefined;
+	} catch (error) {
+		return (error as Error).message;
+	} finally {
+		await remove(tools, names).catch(() => undefined);
+	}
+}
+
+async function remove(tools: NetworkTools, names: Names): Promise<void> {
+	await removeInterface(tools, linkOf(names, address));
+	await removeNamespace(tools, names, uid);
+}
+
+const sample = {
+	uid,
+	address,
+	hostPorts: [{containerPort: 80, hostPort: 80, hostIP: undefined, protocol: 'TCP'}],
+} as const;

@@ -1,0 +1,89 @@
+// The table of nftables for pods, and the lines for ip(8) and bridge(8), as texts: what is in them, and that nothing of a pod's is taken for more.
+
+import test from 'ava';
+import {parseSubnet, type Subnet} from '../../../api/ipv4.js';
+import {cableLines, insideLines, routeLine} from '../../../agent/pod-network/link-commands.js';
+import {linkOf, namesOf, nodeAddress, overlayMac, podOf, namespaceOf} from '../../../agent/pod-network/names.js';
+import {noWays, wayLines, waysTo} from '../../../agent/pod-network/peers.js';
+import {chainText, rulesText} from '../../../agent/pod-network/rules.js';
+
+const names = namesOf('/var/lib/troupe/data/network');
+const subnet = (text: string): Subnet => parseSubnet(text) ?? {first: 0, size: 0};
+const own = subnet('10.244.3.0/24');
+
+test('names fit the kernel, and are of one agent', t => {
+	t.true([linkOf(names, '10.244.255.254'), names.overlay].every(name => name.length <= 15));
+	t.true(`TROUPE-PODS-${'x'.repeat(4)}`.length <= 28 && names.chain.length <= 28, 'as iptables has it');
+	t.notDeepEqual(namesOf('/home/another'), names);
+	t.is(podOf(names, namespaceOf(names, 'a-uid')), 'a-uid');
+	t.is(podOf(namesOf('/home/another'), namespaceOf(names, 'a-uid')), undefined);
+	t.not(linkOf(names, '10.244.3.7'), linkOf(names, '10.244.4.7'));
+});
+
+test('a Service is led to loopback by its ports alone; ports of the host lead to a pod', t => {
+	const pods = [
+		{
+			uid: 'u',
+			address: '10.244.3.7',
+			hostPorts: [
+				{containerPort: 80, hostPort: 8080, hostIP: undefined, protocol: 'TCP'},
+				{containerPort: 53, hostPort: 53, hostIP: '192.0.2.1', protocol: 'UDP'},
+			],
+		},
+	] as const;
+	const services = [{address: '10.96.1.2', local: '127.224.1.2', ports: [{protocol: 'TCP', port: 80}]}] as const;
+	const text = rulesText(names, {subnet: '10.244.3.0/24', subnets: ['10.244.3.0/24', '10.244.4.0/24'], pods, services});
+	t.regex(text, /map services \{ type [^;]+; elements = \{ 10\.96\.1\.2 \. tcp \. 80 : 127\.224\.1\.2 \}; \}/);
+	t.regex(text, /^\t\tmeta nfproto ipv4 meta l4proto tcp th dport 8080 dnat ip to 10\.244\.3\.7:80$/m);
+	t.regex(text, /^\t\tip daddr 192\.0\.2\.1 meta nfproto ipv4 meta l4proto udp th dport 53 dnat ip to 10\.244\.3\.7:53$/m);
+	t.true(text.includes(`set ends { type ifname . ipv4_addr; elements = { "${linkOf(names, '10.244.3.7')}" . 10.244.3.7 }; }`));
+	t.is(text.split('\n').filter(line => line.includes('127.0.0.0/8 drop')).length, 1);
+	const empty = rulesText(names, {subnet: undefined, subnets: [], pods: [], services: []});
+	t.notRegex(empty, /elements/);
+});
+
+test('the chain of iptables lets through what is of pods, and nothing else', t => {
+	t.deepEqual(
+		chainText(names)
+			.split('\n')
+			.filter(line => line.startsWith('-A')),
+		[`-A ${names.chain} -i ${names.links}+ -j ACCEPT`, `-A ${names.chain} -o ${names.links}+ -j ACCEPT`],
+	);
+});
+
+test('a pod gets one address, and a way by the host', t => {
+	const link = {uid: 'u', address: '10.244.3.7', mtu: 1_450, from: nodeAddress(own)};
+	t.regex(cableLines(names, link)[0] ?? '', /mtu 1450 .* type veth peer name eth0 mtu 1450 netns troupe-[0-9a-f]{4}-u$/);
+	t.true(insideLines(link).includes('address add 10.244.3.7/32 dev eth0'));
+	t.regex(routeLine(names, link), /^route replace 10\.244\.3\.7\/32 dev \S+ scope link src 10\.244\.3\.0 proto \d+$/);
+});
+
+test('ways follow nodes; one whose subnet is taken has none', t => {
+	const peers = [
+		{subnet: subnet('10.244.4.0/24'), address: '192.0.2.4'},
+		{subnet: subnet('10.244.4.0/24'), address: '192.0.2.5'},
+		{subnet: subnet('10.244.3.0/24'), address: '192.0.2.6'},
+	];
+	const over = waysTo('vxlan', own, peers);
+	t.deepEqual([...over.routes], [['10.244.4.0/24', 'via 10.244.4.0']]);
+	t.deepEqual([...over.ends], [[overlayMac(subnet('10.244.4.0/24')), '192.0.2.4']]);
+	t.deepEqual([...waysTo('host-gw', own, peers).routes], [['10.244.4.0/24', 'via 192.0.2.4']]);
+	t.deepEqual(waysTo('none', own, peers), noWays);
+
+	const {ip, bridge} = wayLines(names, 'vxlan', own, waysTo('vxlan', own, []), over);
+	t.deepEqual(ip, [`route del 10.244.4.0/24 proto ${names.protocol}`, `neighbour del 10.244.4.0 dev ${names.overlay}`]);
+	t.is(bridge.length, 1);
+	t.regex(
+		wayLines(names, 'vxlan', own, over, noWays).ip.join('\n'),
+		/route replace 10\.244\.4\.0\/24 via 10\.244\.4\.0 dev \S+ onlink src 10\.244\.3\.0/,
+	);
+	t.regex(
+		wayLines(names, 'host-gw', own, waysTo('host-gw', own, peers), noWays).ip.join('\n'),
+		/^route replace 10\.244\.4\.0\/24 via 192\.0\.2\.4 proto \d+$/,
+	);
+});
+
+test('the MAC of an overlay is one of no maker, and of its subnet alone', t => {
+	t.is(overlayMac(own), '0e:54:0a:f4:03:00');
+	t.is(Number.parseInt(overlayMac(own).slice(0, 2), 16) & 3, 2, 'locally administered, of one station');
+});
