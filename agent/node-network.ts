@@ -21,7 +21,7 @@ import {explained} from './os/explained.js';
 export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 	readonly info: NetworkInfo;
 	/** It is told of nodes and Services. Undefined: no pod has a network of its own. */
-	readonly podNetwork?: Pick<PodNetwork, 'learn' | 'onProblem'> | undefined;
+	readonly podNetwork?: Pick<PodNetwork, 'isRouted' | 'learn' | 'onProblem'> | undefined;
 };
 
 type Done = (outcome: Outcome<null>) => void;
@@ -130,7 +130,9 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 	});
 	const begin = (): boolean => {
 		if (isServed) return true;
-		if (![...objects.values()].some(isToServe) && !isRunning(settings.folder)) return false;
+		// Pods with a network of their own ask it for all names.
+		const isAsked = podNetwork?.isRouted === true && settings.dns !== undefined;
+		if (!isAsked && ![...objects.values()].some(isToServe) && !isRunning(settings.folder)) return false;
 		if (isTooLong(settings.folder)) {
 			warn(`no data plane: the name of ${settings.folder} is too long for a socket in it (108 bytes, unix(7)): give --home a shorter path`);
 			tell({});

@@ -47,7 +47,7 @@ import {defaultUserRange, openPodUsers, type UserRange} from './process/users/po
 import type {Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
 import {foldersIn} from './os/folders.js';
-import {adoptNetworks, ensureRouted, isRouted} from './process/sandboxes/networks.js';
+import {adoptNetworks, ensureRouted, isRouted, resolvConfIn} from './process/sandboxes/networks.js';
 import {openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
 import {createInput} from './process/containers/stdin.js';
 import {startNotes} from './process/host/start-notes.js';
@@ -331,7 +331,8 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 
 /** What any start of the container is given now. */
 function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'own'> {
-	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes, enterNetwork} = parts;
+	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes, enterNetwork, network} =
+		parts;
 	const {id, memoryLimitBytes} = spec;
 	const {uid, container} = id;
 	// Root's pods are other users, to whom these folders are closed.
@@ -349,6 +350,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 			hostPaths: {...hostPaths, never: [...hostPaths.never, ...hidden]},
 			hidden,
 			nfs: host.nfs,
+			resolvConf: host.mountTools === undefined ? undefined : resolvConfIn(sandboxes.find(uid), network, path.join(realDirectory, uid)),
 		},
 		userProcesses: groups.enforces('pids') ? undefined : processes,
 		homeOf: user => homes.homeOf(uid, user),

@@ -5,7 +5,7 @@
 import {linkOf, namespaceOf, type Names} from './names.js';
 
 /** What pods send everything to; no host has it. Who answers for it is set once, by the MAC of all of the host's ends. */
-const gateway = '169.254.1.1';
+export const gateway = '169.254.1.1';
 const gatewayMac = 'ee:ee:ee:ee:ee:ee';
 
 export type PodLink = {

@@ -4,8 +4,11 @@
 // there are is said by the node's cache. All in the kernel follows from these, is found by name, and is compared with them at each start and then
 // every now and again.
 
+import {readFileSync} from 'node:fs';
 import {isIPv4} from 'node:net';
+import type {HostPort} from '../../api/host-port.js';
 import {parseSubnet, subnetText, type Subnet} from '../../api/ipv4.js';
+import {valueOr} from '../../api/value-or.js';
 import {limits} from '../../api/limits.js';
 import {localAddressOf} from '../../actors/node/network/local-address.js';
 import type {NetworkNode, NetworkService} from '../../actors/protocol/network-object.js';
@@ -19,7 +22,8 @@ import {linkOf, namespaceFile, nodeAddress, type Names} from './names.js';
 import {subnetOf, type Overlay, type Peer} from './peers.js';
 import {ensureLink, forgetConnections, removeLink} from './pod-link.js';
 import {removePodNetwork, sweep} from './remove-everything.js';
-import type {RoutedPod, ServiceAddress} from './rules.js';
+import {podNamesOf, type PodNames} from './pod-names.js';
+import type {Door, RoutedPod, ServiceAddress} from './rules.js';
 import type {Underlay} from './there.js';
 import type {NetworkTools} from './tools.js';
 import {ensureNodeAddress, ensureWays, mtuOf} from './ways.js';
@@ -33,6 +37,8 @@ export type PodNetworkOptions = {
 	readonly node: string;
 	readonly overlay: Overlay;
 	readonly underlay: Underlay | undefined;
+	/** Resolver and router of the node, where it has them. */
+	readonly doors: {readonly dns: HostPort | undefined; readonly router: HostPort | undefined};
 	/** New pods get one. Otherwise only those that have one keep it. */
 	readonly isRouted: boolean;
 	readonly clock: Clock;
@@ -41,6 +47,8 @@ export type PodNetworkOptions = {
 
 export type PodNetwork = {
 	readonly isRouted: boolean;
+	/** Whom pods of that namespace ask for names; undefined: whom their host asks. */
+	readonly namesOf: (namespace: string) => PodNames | undefined;
 	/** Of this host, as others reach it; undefined: it has none. */
 	readonly hostIP: string | undefined;
 	/** A pod whose sandbox is written down. Before `begin`. */
@@ -66,6 +74,7 @@ export type PodNetwork = {
 
 export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	const {names, tools, folder, overlay, underlay, isRouted, clock} = options;
+	const doors = doorsOf(options.doors);
 	const pods = new Map<string, RoutedPod>();
 	const turns = createTurns();
 	let begun: Promise<void> | undefined;
@@ -91,7 +100,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			waiting = undefined;
 			const subnet = place.own === undefined ? undefined : subnetText(place.own);
 			const subnets = [...(subnet === undefined ? [] : [subnet]), ...place.peers.map(peer => subnetText(peer.subnet))];
-			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], services});
+			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], services, doors});
 		}));
 	const compare = (): Promise<void> =>
 		turns.run('ways', async () => {
@@ -130,6 +139,13 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	};
 	return {
 		isRouted,
+		namesOf: namespace =>
+			doors.some(({port}) => port === dnsPort)
+				? podNamesOf(
+						namespace,
+						valueOr('', () => readFileSync('/etc/resolv.conf', 'utf8')),
+					)
+				: undefined,
 		hostIP: underlay?.address,
 		adopt: pod => void pods.set(pod.uid, pod),
 		begin: whenBegun,
@@ -205,6 +221,20 @@ const servedAt = (services: readonly NetworkService[]): readonly ServiceAddress[
 		const served = ports.flatMap(({port, protocol = 'TCP'}) => (protocol === 'SCTP' ? [] : [{port, protocol}]));
 		return local === undefined ? [] : [{address: clusterIP, local, ports: served}];
 	});
+
+const dnsPort = 53;
+
+/** Those that listen on IPv4. */
+function doorsOf({dns, router}: PodNetworkOptions['doors']): readonly Door[] {
+	const placeOf = (place: HostPort | undefined): readonly HostPort[] => {
+		const host = place?.host === '0.0.0.0' || place?.host === 'localhost' ? '127.0.0.1' : place?.host;
+		return place === undefined || host === undefined || !isIPv4(host) || place.port === 0 ? [] : [{host, port: place.port}];
+	};
+	return [
+		...placeOf(dns).flatMap(at => (['udp', 'tcp'] as const).map(protocol => ({protocol, port: dnsPort, at}))),
+		...placeOf(router).map(at => ({protocol: 'tcp' as const, port: at.port, at})),
+	];
+}
 
 const usualMtu = 1_500;
 

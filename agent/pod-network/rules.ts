@@ -1,6 +1,8 @@
 // The table of nftables for the pods of a node: what leaves the pods of the cluster gets the node's address, ports of the host lead to pods. Pure.
 
 import type {HostPort} from '../../actors/node/runtime/runtime-port.js';
+import type {HostPort as Place} from '../../api/host-port.js';
+import {gateway} from './link-commands.js';
 import {linkOf, type Names} from './names.js';
 
 export type RoutedPod = {readonly uid: string; readonly address: string; readonly hostPorts: readonly HostPort[]};
@@ -13,7 +15,11 @@ export type Rules = {
 	/** Of this node. */
 	readonly pods: readonly RoutedPod[];
 	readonly services: readonly ServiceAddress[];
+	readonly doors: readonly Door[];
 };
+
+/** What of the node pods find at the address that they send everything to. */
+export type Door = {readonly protocol: 'tcp' | 'udp'; readonly port: number; readonly at: Place};
 
 /** Of a Service, with that of loopback at which this node serves it, and its ports. */
 export type ServiceAddress = {
@@ -23,7 +29,7 @@ export type ServiceAddress = {
 };
 
 /** All of the table, in place of what is there, as one change: connections that are there stay. */
-export const rulesText = (names: Names, {subnet, subnets, pods, services}: Rules): string =>
+export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}: Rules): string =>
 	[
 		`table inet ${names.table} {}`,
 		`delete table inet ${names.table}`,
@@ -37,11 +43,7 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services}: Rules
 			pods.map(({address}) => `${address} . ${address}`),
 		),
 		`	set ends { type ifname . ipv4_addr;${elementsOf(pods.map(({address}) => `"${linkOf(names, address)}" . ${address}`))} }`,
-		setOf(
-			'addresses',
-			'ipv4_addr',
-			services.map(({address}) => address),
-		),
+		setOf('addresses', 'ipv4_addr', [gateway, ...services.map(({address}) => address)]),
 		`	map services { type ipv4_addr . inet_proto . inet_service : ipv4_addr;${elementsOf(services.flatMap(elementsOfService))} }`,
 		// What is translated below goes to loopback and comes from there; no pod gets at what else listens on it, and none has another's address.
 		'	chain guard {',
@@ -55,6 +57,9 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services}: Rules
 		'	chain prerouting {',
 		'		type nat hook prerouting priority dstnat; policy accept;',
 		`		iifname "${names.links}*" dnat ip to ip daddr . meta l4proto . th dport map @services`,
+		...doors.map(
+			({protocol, port, at}) => `		iifname "${names.links}*" ip daddr ${gateway} ${protocol} dport ${port} dnat ip to ${at.host}:${at.port}`,
+		),
 		'		fib daddr type local jump ports',
 		'	}',
 		'	chain output {',

@@ -25,6 +25,7 @@ export async function obstacleToNetworks(tools: NetworkTools, names: Names): Pro
 				subnet: '10.0.0.0/24',
 				subnets: ['10.0.0.0/24'],
 				pods: [sample],
+				doors: [],
 				services: [{address: '10.0.1.1', local: '127.128.1.1', ports: [{protocol: 'TCP', port: 80}]}],
 			}),
 		);

@@ -69,7 +69,8 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 	dns: {
 		type: 'string',
 		value: 'HOST:PORT',
-		about: 'where names of Services and hosts of Dnses are answered, as in 127.0.0.1:8053; off for nowhere (off)',
+		about:
+			'where names of Services and hosts of Dnses are answered, as in 127.0.0.1:8053; off for nowhere (off; with --network routed 127.0.0.1:8053)',
 	},
 	network: {
 		type: 'string',

@@ -58,7 +58,7 @@ async function startNode(
 	const onNote = (note: string): void => void ofRuntime.push(note);
 	const cache = isRedis(placeOfCache) ? undefined : placeOfCache;
 	const place = {node: credential.node, towards: hostOf(credential), onNote};
-	const pods = options.runtime === 'simulated' ? undefined : await openPodNetwork(options.podNetwork, place, context);
+	const pods = options.runtime === 'simulated' ? undefined : await openPodNetwork(options, place, context);
 	if (pods !== undefined) closers.add(pods.network.close);
 	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote, podNetwork: pods?.network}, context);
 	closers.add(runtime.close);

@@ -127,10 +127,10 @@ function engineOf(flag: string | undefined, fromEnvironment: string | undefined)
 export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined =>
 	flags.text('router') === 'off' ? undefined : listenOn(flags, 'router', {host: loopback, port: 8080}, problems, ' or off');
 
-/** `--dns`; undefined: there is to be none. */
+/** `--dns`; undefined: there is to be none. Pods with a network of their own are to have one. */
 export function dnsOf(flags: Flags, problems: string[]): HostPort | undefined {
-	const asked = flags.text('dns');
-	return asked === undefined || asked === 'off' ? undefined : listenOn(flags, 'dns', {host: loopback, port: 8053}, problems, ' or off');
+	const asked = flags.text('dns') ?? (flags.text('network') === 'routed' ? undefined : 'off');
+	return asked === 'off' ? undefined : listenOn(flags, 'dns', {host: loopback, port: 8053}, problems, ' or off');
 }
 
 /** `--network`, `--overlay`, `--node-address`. */

@@ -84,7 +84,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const secrets = isOwn ? await openNodeSecrets(fetch, context) : uncachedSecrets(fetch);
 	const choice = isOwn ? options.runtime : 'simulated';
 	const place = {node: name, towards: options.advertise?.host ?? options.api.host, onNote};
-	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options.podNetwork, place, context);
+	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options, place, context);
 	if (pods !== undefined) closers.add(pods.network.close);
 	const runtime = await openRuntime(
 		{...options, runtime: choice, cache: undefined, secrets, onNote, network, podNetwork: pods?.network},

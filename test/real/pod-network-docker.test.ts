@@ -48,8 +48,12 @@ test.serial('containers and processes have addresses of one subnet, reach each o
 	await untilAnswered('the Service answers', () => fromP(`http://${clusterIP}/`), /^d$/);
 	const request = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 4 ${clusterIP} 80`;
 	t.regex(await fine('exec', 'd', '--', 'sh', '-c', request), /200 OK[^]*d\n$/, 'led back to itself');
-	t.is(await fromP(`http://${clusterIP}:81/`), 'none: ECONNREFUSED');
-	t.is(await dockerd().inNamespace('busybox', 'wget', '-T', '4', '-qO-', 'http://127.0.0.1:18081/'), 'd\n');
+	t.is(await fromP('http://d/'), 'd', 'by its name');
+	t.regex(await fine('exec', 'd', '--', 'cat', '/etc/resolv.conf'), /nameserver 169\.254\.1\.1[^]*ndots:5/);
+	t.regex(await fine('exec', 'd', '--', 'nslookup', 'd.default.svc.cluster.local'), new RegExp(clusterIP.replaceAll('.', '\\.')));
+	// Refused where there is a way to other networks; here is none.
+	t.regex(await fromP(`http://${clusterIP}:81/`), /^none: E(CONNREFUSED|NETUNREACH)$/);
+	t.is(await dockerd().inNamespace(process.execPath, '-e', asking, 'http://127.0.0.1:18081/'), 'd\n\n');
 	t.is(await fine('exec', 'd', '--', 'hostname', '-i'), `${ofD}\n`);
 	t.regex(await fine('exec', 'd', '--', 'env'), new RegExp(`D_SERVICE_HOST=${clusterIP.replaceAll('.', '\\.')}\n`));
 });

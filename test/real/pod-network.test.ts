@@ -55,6 +55,15 @@ for (const overlay of ['vxlan', 'host-gw'] as const)
 			await untilAnswered(`the Service answers ${from}`, () => askedFrom(hosts, from, `http://${clusterIP}/`), /^[abc] /);
 		t.regex(await first.fine('exec', 'b', '--', 'env'), new RegExp(`ANSWERS_SERVICE_HOST=${clusterIP.replaceAll('.', '\\.')}\n`));
 
+		// By name, too, in pods; and from the host for itself.
+		t.regex(await askedFrom(hosts, 'b', 'http://answers/'), /^[abc] /);
+		t.regex(await askedFrom(hosts, 'c', 'http://answers.default.svc.cluster.local/'), /^[abc] /);
+		t.regex(await askedFrom(hosts, 'c', 'http://nosuch.default.svc.cluster.local/'), /^none: (ENOTFOUND|EAI_AGAIN)$/);
+		t.regex(
+			await first.fine('exec', 'b', '--', 'cat', '/etc/resolv.conf'),
+			/^nameserver 169\.254\.1\.1\nsearch default\.svc\.cluster\.local /,
+		);
+
 		// The host's own programs reach pods of all hosts, and its ports lead to the pod that has them.
 		t.regex(askedOn(s, `http://${addresses.get('b') ?? ''}:8000/`), /^b /);
 		t.regex(askedOn(s, `http://${n2.address}:18080/`), /^c /);

@@ -24,6 +24,7 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		hostIPC,
 		hostAliases: hostAliases.map(({ip, hostnames = []}) => ({ip, hostnames})),
 		hostPorts: [...sidecarsIn(spec), ...spec.containers].flatMap(hostPortsOf),
+		...(spec.dnsPolicy === 'Default' ? {dnsPolicy: 'Default' as const} : {}),
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
 	};
 }

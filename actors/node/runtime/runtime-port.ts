@@ -26,6 +26,8 @@ export type SandboxSpec = {
 	readonly hostIPC: boolean;
 	/** Names that its containers find in /etc/hosts. */
 	readonly hostAliases: readonly HostAlias[];
+	/** Whom its programs ask for names: whom their host asks; undefined: the cluster, where that has names for it. */
+	readonly dnsPolicy?: 'Default';
 	/** Ports of the host that lead to a port of the pod, of all its containers. */
 	readonly hostPorts: readonly HostPort[];
 	/** Its containers run only while the pod's lease is held; see `lease.extend`. */

@@ -1,6 +1,7 @@
 // What an infra container is made with. It owns the pod's network and IPC, and its first process with shareProcessNamespace. Pure.
 
 import type {HostPort, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {PodNames} from '../../pod-network/pod-names.js';
 import type {Docker} from '../engine/engine.js';
 import {infraName, labels, labelsOf, nameOf, type Made} from '../engine/names.js';
 
@@ -11,6 +12,8 @@ export type InfraPlace = {
 	readonly image: string;
 	/** Of the pod network, which it gets once it runs; undefined: it has the Engine's. */
 	readonly address?: string | undefined;
+	/** Whom it asks for names; undefined: whom the Engine says. */
+	readonly names?: PodNames | undefined;
 	/** Undefined: where the Engine puts all. */
 	readonly cgroupParent: string | undefined;
 };
@@ -43,7 +46,7 @@ type Namespaces = Pick<SandboxSpec, 'hostname' | 'hostNetwork' | 'hostPID' | 'ho
 export const fitsWarm = ({hostNetwork, hostPID, hostIPC, hostPorts}: Namespaces): boolean =>
 	!hostNetwork && !hostPID && !hostIPC && hostPorts.length === 0;
 
-function namespacesOf(spec: Namespaces, {image, address, cgroupParent}: InfraPlace): CreateOptions {
+function namespacesOf(spec: Namespaces, {image, address, names, cgroupParent}: InfraPlace): CreateOptions {
 	const ports = spec.hostNetwork || address !== undefined ? [] : spec.hostPorts;
 	// As the Engine does it where the network is its own.
 	const own = address === undefined ? [] : [{ip: address, hostnames: [spec.hostname]}];
@@ -57,6 +60,7 @@ function namespacesOf(spec: Namespaces, {image, address, cgroupParent}: InfraPla
 			IpcMode: spec.hostIPC ? 'host' : 'shareable',
 			...(spec.hostPID ? {PidMode: 'host'} : {}),
 			ExtraHosts: [...own, ...spec.hostAliases].flatMap(({ip, hostnames}) => hostnames.map(hostname => `${hostname}:${ip}`)),
+			...(names === undefined ? {} : {Dns: [names.nameserver], DnsSearch: [...names.searches], DnsOptions: [...names.options]}),
 			PortBindings: bindingsOf(ports),
 			RestartPolicy: {Name: 'no'},
 			LogConfig: {Type: 'none', Config: {}},

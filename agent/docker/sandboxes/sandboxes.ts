@@ -174,7 +174,8 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 		if (warm !== undefined) return sandboxOf(warm, hostIP, false, firstAttempts);
 		write(state, {spec, address, infra: undefined, firstAttempts});
 		return await inLane(async () => {
-			const id = await createInfra(state, image => infraOptions(spec, {owner, image, address, cgroupParent: cgroupParentOf(uid)}));
+			const names = address === undefined || spec.dnsPolicy === 'Default' ? undefined : state.network?.namesOf(spec.namespace);
+			const id = await createInfra(state, image => infraOptions(spec, {owner, image, address, names, cgroupParent: cgroupParentOf(uid)}));
 			write(state, {spec, address, infra: {id, podIP: undefined, wasWarm: false}, firstAttempts});
 			const podIP = await startInfra(state, spec, address, id);
 			write(state, {spec, address, infra: {id, podIP, wasWarm: false}, firstAttempts});

@@ -32,12 +32,12 @@ export type OpenServers = (parts: ServerParts) => readonly OpenServer[];
 
 export const openServers: OpenServers = ({index, listeners, clock, node, settings, onProblem}) => {
 	const table = createServiceTable(index, node);
-	const {nodePortAddresses = ['127.0.0.1'], router, dns, folder} = settings;
+	const {nodePortAddresses = ['127.0.0.1'], router, dns, gateway, folder} = settings;
 	const random = systemRandom;
 	const accessLog = path.join(folder, 'router-access.log');
 	return [
 		openProxy({table, listeners, clock, random, nodePortAddresses, onProblem}),
 		...(router === undefined ? [] : [openRouter({index, listeners, clock, random, node, place: router, accessLog, onProblem})]),
-		...(dns === undefined ? [] : [openDns({index, listeners, clock, random, node, place: dns, router, onProblem})]),
+		...(dns === undefined ? [] : [openDns({index, listeners, clock, random, node, place: dns, router, gateway, onProblem})]),
 	];
 };

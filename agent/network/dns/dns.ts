@@ -4,6 +4,7 @@
 import type {Socket} from 'node:net';
 import {formatHostPort, type HostPort} from '../../../api/host-port.js';
 import {limits} from '../../../api/limits.js';
+import {isLoopback} from '../../../api/loopback.js';
 import {hasCode} from '../../../system/files/errno.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
@@ -11,6 +12,7 @@ import type {NetworkIndex} from '../index/network-index.js';
 import type {Listeners} from '../listeners/listeners.js';
 import {framed} from './framed.js';
 import {hostResolvers} from './host-resolvers.js';
+import type {Zone} from './zone.js';
 
 export type DnsOptions = {
 	readonly index: NetworkIndex;
@@ -22,6 +24,8 @@ export type DnsOptions = {
 	readonly place: HostPort;
 	/** Where hosts of Dnses are served. */
 	readonly router: HostPort | undefined;
+	/** By which pods with a network of their own ask, and reach the router; undefined: there are none. */
+	readonly gateway?: string | undefined;
 	/** A text for people, by its key; undefined: it is over. */
 	readonly onProblem: (key: string, problem: string | undefined) => void;
 	/** Whom to ask for names that are not the cluster's: those of the host if left out. */
@@ -35,7 +39,8 @@ export type Dns = {
 	readonly close: () => void;
 };
 
-type Answer = (data: Buffer, way: 'udp' | 'tcp') => Promise<Buffer | undefined>;
+/** `from`: the address of who asks. */
+type Answer = (data: Buffer, way: 'udp' | 'tcp', from: string) => Promise<Buffer | undefined>;
 type Closer = {readonly close: () => void};
 
 export function openDns(options: DnsOptions): Dns {
@@ -45,7 +50,7 @@ export function openDns(options: DnsOptions): Dns {
 	let cancel: (() => void) | undefined;
 	let isClosed = false;
 	let answering: Promise<Answer> | undefined;
-	const answer: Answer = async (data, way) => (await (answering ??= answerer(options)))(data, way);
+	const answer: Answer = async (data, way, from) => (await (answering ??= answerer(options)))(data, way, from);
 
 	const listen = async (): Promise<void> => {
 		const opened: Closer[] = [];
@@ -54,7 +59,7 @@ export function openDns(options: DnsOptions): Dns {
 				const send = (answered: Buffer | undefined): void => {
 					if (answered !== undefined) udp.send(answered, {address, port});
 				};
-				void answer(data, 'udp').then(send, () => undefined);
+				void answer(data, 'udp', address).then(send, () => undefined);
 			});
 			opened.push(udp);
 			const {port} = udp.place;
@@ -84,17 +89,20 @@ const closeAll = (closers: readonly Closer[]): void => {
 	for (const {close} of closers) close();
 };
 
-async function answerer({index, node, router, clock, random, place, upstreams}: DnsOptions): Promise<Answer> {
+async function answerer({index, node, router, clock, random, place, gateway, upstreams}: DnsOptions): Promise<Answer> {
 	const [{createZone}, {createUpstream}, {createResolver}, {answerTo}] = await Promise.all([
 		import('./zone.js'),
 		import('./upstream.js'),
 		import('./resolver.js'),
 		import('./answer.js'),
 	]);
-	const zone = createZone({index, node, routerAddress: addressOfRouter(router)});
 	const upstream = createUpstream({servers: upstreams ?? hostResolvers(place, clock), clock});
-	const resolver = createResolver({zone, upstream, random});
-	return (data, way) => answerTo(data, way, resolver);
+	const resolverOf = (zone: Zone) => createResolver({zone, upstream, random});
+	const ofHost = resolverOf(createZone({index, node, routerAddress: addressOfRouter(router), isTranslated: false}));
+	if (gateway === undefined) return (data, way) => answerTo(data, way, ofHost);
+	const routerAddress = addressOfRouter(router) === undefined ? undefined : gateway;
+	const ofPods = resolverOf(createZone({index, node, routerAddress, isTranslated: true}));
+	return (data, way, from) => answerTo(data, way, isLoopback(from.replace(/^::ffff:/, '')) ? ofHost : ofPods);
 }
 
 /** Where programs of this node reach it. */
@@ -107,6 +115,7 @@ function addressOfRouter(router: HostPort | undefined): string | undefined {
 /** One question after the other: who does not take an answer is asked for no more, and is cut off in time. */
 async function converse(socket: Socket, answer: Answer): Promise<void> {
 	socket.setTimeout(limits.dnsIdleMs, () => socket.destroy());
+	const from = socket.remoteAddress ?? '';
 	let came = Buffer.alloc(0);
 	try {
 		for await (const data of socket as AsyncIterable<Buffer>) {
@@ -115,7 +124,7 @@ async function converse(socket: Socket, answer: Answer): Promise<void> {
 				const length = came.readUInt16BE(0);
 				if (length > limits.dnsQuestionBytes) return void socket.destroy();
 				if (came.length < 2 + length) break;
-				const answered = await answer(came.subarray(2, 2 + length), 'tcp');
+				const answered = await answer(came.subarray(2, 2 + length), 'tcp', from);
 				came = came.subarray(2 + length);
 				if (answered === undefined) return void socket.destroy();
 				await written(socket, answered);

@@ -35,6 +35,8 @@ export type ZoneOptions = {
 	readonly node: string;
 	/** Where hosts of Dnses are served; undefined: nowhere, and such names are not the cluster's. */
 	readonly routerAddress: string | undefined;
+	/** Who asks reaches Services at their own addresses. */
+	readonly isTranslated: boolean;
 };
 
 /** What is made from all objects, when a name needs it, until the next change. */
@@ -47,12 +49,14 @@ type Overview = {
 
 type Endpoint = {readonly address: string; readonly host: string; readonly slice: NetworkEndpoints};
 
+type Looker = View & Pick<ZoneOptions, 'isTranslated'>;
+
 const nothing: Found = {records: [], additionals: []};
 
-export function createZone({index, node, routerAddress}: ZoneOptions): Zone {
+export function createZone({index, node, routerAddress, isTranslated}: ZoneOptions): Zone {
 	let overview: Overview | undefined;
 	index.onChange(() => (overview = undefined));
-	const view = viewOf(index, node);
+	const view: Looker = {...viewOf(index, node), isTranslated};
 	const known = (): Overview => (overview ??= overviewOf(index, view));
 
 	const inCluster = (labels: readonly string[]): Found | undefined => {
@@ -92,9 +96,12 @@ export function createZone({index, node, routerAddress}: ZoneOptions): Zone {
 const nameOf = ({namespace, name}: NetworkService): string => `${name}.${namespace}.svc.${clusterDomain}`;
 
 const isHeadless = ({spec}: NetworkService): boolean => spec.clusterIP === 'None';
-const addressOf = ({spec}: NetworkService): string | undefined => localAddressOf(spec.clusterIP ?? '');
+const addressOf = ({spec: {clusterIP = ''}}: NetworkService, {isTranslated}: Looker): string | undefined => {
+	const local = localAddressOf(clusterIP);
+	return isTranslated && local !== undefined ? clusterIP : local;
+};
 
-function ofService(service: NetworkService, index: NetworkIndex, view: View): Found {
+function ofService(service: NetworkService, index: NetworkIndex, view: Looker): Found {
 	const name = nameOf(service);
 	const {type, externalName} = service.spec;
 	if (type === 'ExternalName')
@@ -103,7 +110,7 @@ function ofService(service: NetworkService, index: NetworkIndex, view: View): Fo
 		const addresses = new Set([...endpointsOf(service, index, view)].map(({address}) => address));
 		return {records: [...addresses].map(data => ({type: 'A', name, data})), additionals: []};
 	}
-	const address = addressOf(service);
+	const address = addressOf(service, view);
 	return address === undefined ? nothing : {records: [{type: 'A', name, data: address}], additionals: []};
 }
 
@@ -114,14 +121,14 @@ const ofProtocol = ({spec}: NetworkService, label: string): Found | undefined =>
 	(spec.ports ?? []).some(({protocol = 'TCP'}) => label === `_${protocol.toLowerCase()}`) ? nothing : undefined;
 
 /** A pod by its host name, or by its address where it has none. */
-function ofHost(service: NetworkService, host: string, index: NetworkIndex, view: View): Found | undefined {
+function ofHost(service: NetworkService, host: string, index: NetworkIndex, view: Looker): Found | undefined {
 	const addresses = new Set([...endpointsOf(service, index, view)].filter(each => each.host === host).map(({address}) => address));
 	if (addresses.size === 0) return undefined;
 	const name = `${host}.${nameOf(service)}`;
 	return {records: [...addresses].map(data => ({type: 'A', name, data})), additionals: []};
 }
 
-function ofPort(service: NetworkService, protocolLabel: string, portLabel: string, index: NetworkIndex, view: View): Found | undefined {
+function ofPort(service: NetworkService, protocolLabel: string, portLabel: string, index: NetworkIndex, view: Looker): Found | undefined {
 	const wanted = (service.spec.ports ?? []).find(
 		({name, protocol = 'TCP'}) => `_${name ?? ''}` === portLabel && `_${protocol.toLowerCase()}` === protocolLabel,
 	);
@@ -147,7 +154,7 @@ function ofPort(service: NetworkService, protocolLabel: string, portLabel: strin
 }
 
 /** Those that are ready, or count as such, and that this node reaches. */
-function* endpointsOf({namespace, name}: NetworkService, index: NetworkIndex, view: View): Generator<Endpoint> {
+function* endpointsOf({namespace, name}: NetworkService, index: NetworkIndex, view: Looker): Generator<Endpoint> {
 	let count = 0;
 	for (const slice of index.endpointsOf(namespace, name)) {
 		if (slice.addressType !== 'IPv4') continue;
@@ -160,7 +167,7 @@ function* endpointsOf({namespace, name}: NetworkService, index: NetworkIndex, vi
 	}
 }
 
-function overviewOf(index: NetworkIndex, view: View): Overview {
+function overviewOf(index: NetworkIndex, view: Looker): Overview {
 	const namespaces = new Set<string>();
 	const reverse = new Map<string, Set<string>>();
 	const add = (address: string | undefined, name: string): void => {
@@ -171,7 +178,7 @@ function overviewOf(index: NetworkIndex, view: View): Overview {
 	for (const service of index.all('service')) {
 		namespaces.add(service.namespace);
 		if (isHeadless(service)) for (const {address, host} of endpointsOf(service, index, view)) add(address, `${host}.${nameOf(service)}`);
-		else for (const address of [addressOf(service), service.spec.clusterIP]) add(address, nameOf(service));
+		else for (const address of [addressOf(service, view), service.spec.clusterIP]) add(address, nameOf(service));
 	}
 	const hosts = new Set([...index.all('dns')].map(({spec}) => spec.host.toLowerCase()));
 	return {namespaces, hosts, reverse: new Map([...reverse].map(([address, names]) => [address, [...names].slice(0, limits.dnsAnswers)]))};

@@ -15,6 +15,8 @@ export type DataPlaneSettings = {
 	readonly router: HostPort | undefined;
 	/** Where its resolver listens; undefined: nowhere. */
 	readonly dns?: HostPort | undefined;
+	/** Where pods with a network of their own reach resolver and router; undefined: they have none. */
+	readonly gateway?: string | undefined;
 	/** Where node ports are served; undefined: on 127.0.0.1 alone. */
 	readonly nodePortAddresses?: readonly string[] | undefined;
 };

@@ -76,6 +76,8 @@ export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	readonly podHome: string | undefined;
 	readonly find: (volume: string) => VolumeRecord | undefined;
 	readonly hostPaths: HostPaths;
+	/** A file without links, in place of the host's /etc/resolv.conf; undefined: the program sees that. */
+	readonly resolvConf?: string | undefined;
 	/** Undefined: no file system of another host can be mounted. */
 	readonly nfs?: NfsTools | undefined;
 };
@@ -84,7 +86,8 @@ export type Planned = {readonly ok: true; readonly plan: MountPlan | undefined} 
 
 /** Undefined: the container has nothing mounted, nothing is hidden from it, and it needs no view of its own. */
 export function planMounts(wanted: Wanted): Planned {
-	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot && wanted.hidden.length === 0) return {ok: true, plan: undefined};
+	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot && wanted.hidden.length === 0 && wanted.resolvConf === undefined)
+		return {ok: true, plan: undefined};
 	try {
 		return {ok: true, plan: planned(wanted)};
 	} catch (error) {
@@ -92,7 +95,7 @@ export function planMounts(wanted: Wanted): Planned {
 	}
 }
 
-function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs, hidden, podHome}: Wanted): MountPlan {
+function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs, hidden, podHome, resolvConf}: Wanted): MountPlan {
 	if (specs.length > limits.containerMounts)
 		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
 	const mounts: Mount[] = [];
@@ -111,6 +114,7 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs
 		for (let count = there + 1; count < names.length; count++) newFolders.add(pathOf(count));
 		(source.file === undefined ? newFolders : newFiles).add(target);
 	}
+	if (resolvConf !== undefined) mounts.push(...ownResolvConf(resolvConf, mounts));
 	const places = shownAt(hidden, mounts);
 	// With a root of its own what is mounted comes from the node as it is: nothing shows by way of another mount.
 	if (readOnlyRoot || places.some(place => !hidden.includes(place))) covered.add('/');
@@ -130,6 +134,16 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs
 		hidden: places,
 		podHome: podHome !== undefined && onNode(mounts, podHome).file === podHome ? podHome : undefined,
 	};
+}
+
+const resolvConfPlace = '/etc/resolv.conf';
+
+/** None where the host has no such file, and where the manifest has something there itself. */
+function ownResolvConf(file: string, mounts: readonly Mount[]): readonly Mount[] {
+	const {place, missing} = resolved(resolvConfPlace);
+	if (missing.length > 0 || mounts.some(({target, path: asked}) => isWithin(target, place) || isWithin(asked, resolvConfPlace))) return [];
+	const source = {volume: resolvConfPlace, folder: path.dirname(file), file: path.basename(file)};
+	return [{...source, path: resolvConfPlace, target: place, readOnly: true, isDeep: false, isScratch: false}];
 }
 
 /** Where the program would see these folders: where they are, and in each folder of the node that is mounted and has them. */

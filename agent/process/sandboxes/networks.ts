@@ -1,8 +1,12 @@
 // The sandboxes of pods that have a network of their own: an address of the pod network first, written down before anything is made with it.
 
+import {readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {valueOr} from '../../../api/value-or.js';
+import {resolvConfOf} from '../../pod-network/pod-names.js';
 import type {PodNetwork} from '../../pod-network/pod-network.js';
 import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
-import type {SandboxRecord, Sandboxes} from './sandboxes.js';
+import {resolvConfName, type SandboxRecord, type Sandboxes} from './sandboxes.js';
 
 /** Pods of before keep theirs; `network` is told of them. */
 export function adoptNetworks(sandboxes: Pick<Sandboxes, 'list' | 'find'>, network: PodNetwork): void {
@@ -23,11 +27,23 @@ export async function ensureRouted(sandboxes: Sandboxes, network: PodNetwork, sp
 async function placed(sandboxes: Sandboxes, network: PodNetwork, spec: SandboxSpec): Promise<SandboxRecord> {
 	const podIP = await network.take();
 	try {
-		return sandboxes.ensure(spec, {podIP, network: {type: 'routed', hostPorts: spec.hostPorts}});
+		return sandboxes.ensure(spec, {podIP, network: {type: 'routed', hostPorts: spec.hostPorts, dnsPolicy: spec.dnsPolicy}});
 	} catch (error) {
 		network.free(podIP);
 		throw error;
 	}
+}
+
+/** Its /etc/resolv.conf, written anew for each start; undefined: it has the host's. Throws errno exceptions. */
+export function resolvConfIn(record: SandboxRecord | undefined, network: PodNetwork | undefined, folder: string): string | undefined {
+	if (record?.network.type !== 'routed' || record.network.dnsPolicy === 'Default') return undefined;
+	const names = network?.namesOf(record.namespace);
+	if (names === undefined) return undefined;
+	const file = path.join(folder, resolvConfName);
+	const text = resolvConfOf(names);
+	// Programs of before have it mounted.
+	if (valueOr('', () => readFileSync(file, 'utf8')) !== text) writeFileSync(file, text, {mode: 0o644});
+	return file;
 }
 
 export const isRouted = (record: SandboxRecord | undefined): record is SandboxRecord => record?.network.type === 'routed';

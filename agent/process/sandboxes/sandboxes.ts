@@ -24,7 +24,9 @@ export type SandboxRecord = {
 	readonly owner: {readonly controller: string; readonly user: User} | undefined;
 };
 
-export type PodNetworking = {readonly type: 'shared'} | {readonly type: 'routed'; readonly hostPorts: readonly HostPort[]};
+export type PodNetworking =
+	| {readonly type: 'shared'}
+	| {readonly type: 'routed'; readonly hostPorts: readonly HostPort[]; readonly dnsPolicy?: 'Default' | undefined};
 
 /** An address that was found for a pod. */
 export type Placed = Pick<SandboxRecord, 'podIP' | 'network'>;
@@ -43,6 +45,9 @@ export type Sandboxes = {
 export const privateRootName = '.root';
 
 /** Beside it: what the shim of a container's last attempt has mounted to hide folders. */
+/** What a pod with a network of its own has as its /etc/resolv.conf. */
+export const resolvConfName = '.resolv.conf';
+
 export const tableName = (container: string): string => `.mounts-${container}`;
 
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
@@ -58,8 +63,13 @@ export function readSandbox(directory: string, uid: string): SandboxRecord | und
 
 /** Sandboxes of before there were others say nothing. */
 function networkingOf(said: unknown): PodNetworking {
-	const {type, hostPorts} = Object(said) as Record<string, unknown>;
-	if (type === 'routed') return {type, hostPorts: Array.isArray(hostPorts) ? (hostPorts as HostPort[]) : []};
+	const {type, hostPorts, dnsPolicy} = Object(said) as Record<string, unknown>;
+	if (type === 'routed')
+		return {
+			type,
+			hostPorts: Array.isArray(hostPorts) ? (hostPorts as HostPort[]) : [],
+			dnsPolicy: dnsPolicy === 'Default' ? dnsPolicy : undefined,
+		};
 	return {type: 'shared'};
 }
 

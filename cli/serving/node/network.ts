@@ -3,6 +3,7 @@
 import {statSync} from 'node:fs';
 import type {Network} from '../../../actors/node/runtime/network-port.js';
 import {createNodeNetwork} from '../../../agent/node-network.js';
+import {gateway} from '../../../agent/pod-network/link-commands.js';
 import type {DataPlaneSettings} from '../../../agent/network/feed/settings.js';
 import {mainModule} from '../../../agent/network/feed/data-plane-process.js';
 import {programVersion} from '../../files/version.js';
@@ -22,6 +23,7 @@ export function openNetwork(
 		node,
 		router,
 		dns,
+		...(podNetwork?.network.isRouted === true ? {gateway} : {}),
 	};
 	return createNodeNetwork({
 		info: {

@@ -11,7 +11,7 @@ import {obstacleToNetworks} from '../../../agent/pod-network/trial.js';
 import {isLoopback} from '../../../api/loopback.js';
 import {failedError} from '../../command.js';
 import type {ServeContext} from '../process/serve.js';
-import type {PodNetworkChoice} from '../serving-options.js';
+import type {HostOptions} from '../serving-options.js';
 
 export type OpenPodNetwork = {
 	readonly network: PodNetwork;
@@ -29,7 +29,7 @@ export type PodNetworkPlace = {
 
 /** Undefined: pods share the network of this node, and none of before has another. Throws an AppError for what has to be mended first. */
 export async function openPodNetwork(
-	{isRouted, overlay, nodeAddress}: PodNetworkChoice,
+	{podNetwork: {isRouted, overlay, nodeAddress}, dns, router}: Pick<HostOptions, 'podNetwork' | 'dns' | 'router'>,
 	{node, towards, onNote}: PodNetworkPlace,
 	{home, processParts: {clock}}: ServeContext,
 ): Promise<OpenPodNetwork | undefined> {
@@ -47,7 +47,10 @@ export async function openPodNetwork(
 	}
 	const underlay = await underlayOf(tools, nodeAddress, towards);
 	const occupied = await occupiedSubnets(tools, names);
-	return {network: createPodNetwork({names, tools, folder, node, overlay, underlay, isRouted, clock, onNote}), occupied};
+	return {
+		network: createPodNetwork({names, tools, folder, node, overlay, underlay, doors: {dns, router}, isRouted, clock, onNote}),
+		occupied,
+	};
 }
 
 /** What `troupe down --pods` and `troupe uninstall` need to know. */
