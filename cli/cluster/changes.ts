@@ -42,3 +42,18 @@ export async function changeObject(
 		}
 	}
 }
+
+/** Makes an object that is not there yet; as it is then. */
+export const createObject = async (
+	client: Client,
+	resource: Resource,
+	namespace: string,
+	body: JsonObject,
+	dryRun: string | undefined,
+): Promise<ApiObject> =>
+	(await client.json({
+		method: 'POST',
+		path: pathOf(resource, namespace),
+		query: {fieldManager: 'troupe', ...(dryRun === undefined ? {} : {dryRun: 'All'})},
+		body,
+	})) as ApiObject;

@@ -284,6 +284,24 @@ export const objectsCommands: readonly CommandSpec[] = [
 		load: () => import('../commands/scale.js'),
 	},
 	{
+		name: 'expose',
+		summary: 'make a Service for the pods of an object',
+		usage: ['KIND/NAME [--port N] [--target-port N|NAME] [--type ClusterIP|NodePort|LoadBalancer] [--name NAME]'],
+		examples: ['troupe expose deployment/web --port 80 --target-port 8000', 'troupe expose pod/db --port 5432 --type NodePort'],
+		flags: {
+			...namespacedFlags,
+			port: {type: 'number', value: 'N', about: 'where the Service listens (the ports that the containers name)'},
+			'target-port': {type: 'string', value: 'N|NAME', about: 'where the pods listen (the same)'},
+			protocol: {type: 'string', value: 'TCP|UDP', about: 'what is spoken there (TCP)'},
+			type: {type: 'string', value: 'TYPE', about: 'ClusterIP, NodePort or LoadBalancer (ClusterIP)'},
+			name: {type: 'string', value: 'NAME', about: 'of the Service (that of the object)'},
+			'session-affinity': {type: 'string', value: 'None|ClientIP', about: 'whether a client keeps its pod (None)'},
+			'cluster-ip': {type: 'string', value: 'ADDRESS', about: 'its address, or None for none (one that is free)'},
+			...writeFlags,
+		},
+		load: () => import('../commands/expose.js'),
+	},
+	{
 		name: 'rollout',
 		summary: 'follow, undo, pause and restart what is rolled out',
 		usage: [

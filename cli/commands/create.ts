@@ -6,12 +6,11 @@ import {carryOut} from '../apply/carry-out.js';
 import {creating} from '../apply/plan.js';
 import {checkHereAlone} from '../apply/check-here.js';
 import {dryRunOf, reportOf} from '../apply/written.js';
-import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {objectByName} from '../create/by-name.js';
 import {instanceOf, jobOfCronJob} from '../create/job.js';
+import {createObject} from '../cluster/changes.js';
 import {getOne} from '../cluster/lists.js';
-import {pathOf, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 
 export function run(invocation: Invocation): Promise<number> {
@@ -45,7 +44,7 @@ async function byName(invocation: Invocation): Promise<number> {
 		report.say(resource, {...object, metadata} as unknown as ApiObject, 'created');
 	} else {
 		await withClient(invocation, async client => {
-			report.say(resource, await post(client, resource, namespaceOf(invocation, client), object, dryRun), 'created');
+			report.say(resource, await createObject(client, resource, namespaceOf(invocation, client), object, dryRun), 'created');
 		});
 	}
 	await report.end();
@@ -62,23 +61,9 @@ async function fromCronJob(invocation: Invocation, words: readonly string[]): Pr
 		const namespace = namespaceOf(invocation, client);
 		const cron = (await getOne(client, from.resource, namespace, from.name)) as CronJob;
 		const object = jobOfCronJob(name, cron);
-		const made = dryRun === 'client' ? (object as unknown as ApiObject) : await post(client, resource, namespace, object, dryRun);
+		const made = dryRun === 'client' ? (object as unknown as ApiObject) : await createObject(client, resource, namespace, object, dryRun);
 		report.say(resource, made, 'created');
 	});
 	await report.end();
 	return 0;
 }
-
-const post = async (
-	client: Client,
-	resource: Resource,
-	namespace: string,
-	body: JsonObject,
-	dryRun: string | undefined,
-): Promise<ApiObject> =>
-	(await client.json({
-		method: 'POST',
-		path: pathOf(resource, namespace),
-		query: {fieldManager: 'troupe', ...(dryRun === undefined ? {} : {dryRun: 'All'})},
-		body,
-	})) as ApiObject;

@@ -13,6 +13,9 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {ResourceQuota} from '../../api/kinds/resourcequota.js';
+import {serviceNameLabel} from '../../api/endpoint-labels.js';
+import type {EndpointSlice} from '../../api/kinds/endpointslice.js';
+import type {Service} from '../../api/kinds/service.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {ApiObject} from '../../api/object.js';
@@ -31,6 +34,7 @@ import {describePod} from '../describe/pod.js';
 import {describeClaim, describeVolume} from '../describe/storage.js';
 import {describeDaemonSet} from '../describe/daemonset.js';
 import {describeNamespace, describeResourceQuota} from '../describe/quota.js';
+import {describeService} from '../describe/service.js';
 import {describeReplicaSet} from '../describe/replicaset.js';
 import {describeStatefulSet} from '../describe/statefulset.js';
 import {eventCells, listEvents, type EventObject} from '../objects/event-list.js';
@@ -130,6 +134,17 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 		}
 		case 'PersistentVolume':
 			return describeVolume(object as PersistentVolume, nowMs);
+		case 'Service': {
+			const {metadata, spec} = object as Service;
+			const labelSelector = Object.entries(spec?.selector ?? {})
+				.map(([key, value]) => `${key}=${value}`)
+				.join();
+			const [slices, pods] = await Promise.all([
+				listAll(client, resourceOf('endpointslices'), metadata.namespace, {labelSelector: `${serviceNameLabel}=${metadata.name}`}),
+				labelSelector === '' ? [] : listAll(client, resourceOf('pods'), metadata.namespace, {labelSelector}),
+			]);
+			return describeService(object as Service, slices as readonly EndpointSlice[], pods as readonly Pod[], nowMs, widthOf);
+		}
 		case 'ConfigMap':
 			return describeConfigMap(object, nowMs);
 		case 'Secret':

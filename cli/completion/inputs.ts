@@ -73,6 +73,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	wait: targets,
 	why: targets,
 	scale: {type: 'targets', scalable: true},
+	expose: targets,
 	rollout: {type: 'words', words: ['status', 'history', 'undo', 'pause', 'resume', 'restart'], then: targets},
 	explain: {type: 'fields'},
 	logs: {type: 'names', kind: 'pods'},

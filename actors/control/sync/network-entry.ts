@@ -4,6 +4,7 @@
 import {fnv1a} from '../../../api/fnv.js';
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import type {Dns} from '../../../api/kinds/dns.js';
+import {serviceNameLabel} from '../../../api/endpoint-labels.js';
 import type {EndpointSlice} from '../../../api/kinds/endpointslice.js';
 import type {Ingress} from '../../../api/kinds/ingress.js';
 import type {NodeObject} from '../../../api/kinds/node.js';
@@ -30,9 +31,6 @@ const forms: {readonly [plural: string]: (object: ApiObject) => NetworkObject | 
 };
 
 const placeOf = ({metadata: {namespace = '', name}}: ApiObject) => ({namespace, name});
-
-/** As in Kubernetes: the label says whose it is. */
-export const serviceNameLabel = 'kubernetes.io/service-name';
 
 function endpointsOf(object: ApiObject): NetworkObject | undefined {
 	const {metadata, addressType, endpoints, ports} = object as EndpointSlice;

@@ -102,7 +102,7 @@ export function infoOf(
 		cpuMillis: os.availableParallelism() * 1_000,
 		memoryBytes: os.totalmem(),
 		maxPods,
-		features: featuresOf(host, groups, localVolumes),
+		features: [...featuresOf(host, groups, localVolumes), ...(isRouted ? (['hostPorts'] as const) : [])].sort(),
 		classes: ['process'],
 		...(localVolumes === undefined || host.mountTools === undefined ? {} : {localVolumes}),
 		conditions: [
