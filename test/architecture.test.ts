@@ -34,6 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'apply',
 		'image',
 		'logs',
+		'port-forward',
 		'exec',
 		'get',
 		'describe',

@@ -107,7 +107,10 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			if (!(await hasRules(tools, names))) await write();
 			await openForward(tools, names);
 			const {own, peers} = place;
-			if (own !== undefined) await ensureNodeAddress(tools, names, own);
+			if (own !== undefined) {
+				await ensureNodeAddress(tools, names, own);
+				given.resolve(own);
+			}
 			if (own !== undefined && isRouted) await ensureWays(tools, names, {overlay, underlay, own, peers});
 		});
 	const look = (): void => {
@@ -165,7 +168,11 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 				const {uid, address} = pod;
 				const mtu = underlay === undefined ? usualMtu : mtuOf(overlay, underlay);
 				// Its rules are there before anything of it can send.
-				if (isNew) await write();
+				if (isNew)
+					await write().catch((error: unknown) => {
+						pods.delete(uid);
+						throw error;
+					});
 				await ensureLink(tools, names, {uid, address, mtu, pid, from});
 			});
 		},

@@ -66,6 +66,17 @@ export const podsCommands: readonly CommandSpec[] = [
 		load: () => import('../commands/attach.js'),
 	},
 	{
+		name: 'port-forward',
+		summary: 'lead ports of this machine to ports of a pod',
+		usage: ['POD [LOCAL:]REMOTE…', 'KIND/NAME [LOCAL:]REMOTE…'],
+		examples: ['troupe port-forward web 8080:80', 'troupe port-forward deployment/web :80', 'troupe port-forward service/db 5432'],
+		flags: {
+			...namespacedFlags,
+			address: {type: 'string', value: 'ADDRESS', about: 'where it listens here (127.0.0.1)'},
+		},
+		load: () => import('../commands/port-forward.js'),
+	},
+	{
 		name: 'cp',
 		summary: 'copy files from and to a container',
 		usage: ['POD:PATH LOCAL [-c CONTAINER]', 'LOCAL POD:PATH [-c CONTAINER]'],

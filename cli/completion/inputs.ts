@@ -79,6 +79,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	logs: {type: 'names', kind: 'pods'},
 	retry: {type: 'names', kind: 'pods'},
 	exec: onePod,
+	'port-forward': onePod,
 	attach: onePod,
 	cp: {type: 'names', kind: 'pods', ending: ':'},
 	cordon: nodes,

@@ -17,6 +17,8 @@ export type RemoteEnds = {
 	/** Each resolves when more can be taken. */
 	readonly output: (bytes: Uint8Array) => Promise<void>;
 	readonly errors: (bytes: Uint8Array) => Promise<void>;
+	/** No more output comes; the session may go on. */
+	readonly onOutputEnd?: () => void;
 };
 
 export type RemoteSession = {
@@ -28,7 +30,7 @@ export type RemoteSession = {
 export type TerminalSize = {readonly rows: number; readonly columns: number};
 
 /** Runs a session over a socket that was just opened. */
-export function openSession(socket: MessageSocket, {input, output, errors}: RemoteEnds): RemoteSession {
+export function openSession(socket: MessageSocket, {input, output, errors, onOutputEnd = () => undefined}: RemoteEnds): RemoteSession {
 	let status: unknown;
 	let waitingBytes = 0;
 	let taken: Promise<void> = Promise.resolve();
@@ -47,6 +49,7 @@ export function openSession(socket: MessageSocket, {input, output, errors}: Remo
 		if (!isBinary || bytes.length === 0) return;
 		if (channel === channels.stdout) take(output, bytes);
 		else if (channel === channels.stderr) take(errors, bytes);
+		else if (channel === channels.close && bytes[0] === channels.stdout) taken = taken.then(onOutputEnd);
 		else if (channel === channels.status) status = parsed(bytes);
 	});
 	const ended = new Promise<number>((resolve, reject) => {
