@@ -191,6 +191,8 @@ export const limits = {
 	probeSpreadMs: 1_000,
 	/** What a postStart hook may take. */
 	postStartMs: 3_600_000,
+	/** How long the programs of a pod to which a Service leads go on as they are when it ends, without a preStop hook: nodes hear of it meanwhile. */
+	drainMs: 500,
 	/** What a program has of its grace at least when its preStop hook is over. */
 	graceAfterHookMs: 2_000,
 

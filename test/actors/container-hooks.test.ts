@@ -6,6 +6,8 @@ import type {Container, LifecycleHandler} from '../../api/kinds/pod.js';
 import {container} from '../../actors/node/containers/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
 import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
+import {limits} from '../../api/limits.js';
+import type {Known} from '../../system/index/object-index.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
 import {playContext, receivedBy} from '../../system/kernel/play.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
@@ -223,4 +225,36 @@ test('a failed probe gives the container its preStop hook, too', t => {
 test('a container that was found running and is to stop has its preStop hook', t => {
 	const asked = stop(begin({preStop: exec}), 30_000);
 	t.like(commands(step(asked, inspected(aRunningContainer()))), [{type: 'container.act'}]);
+});
+
+// ---- draining ----------------------------------------------------------------------------------------------------------------
+
+/** A node that knows one slice of a Service. */
+const knowing = (conditions: object) => {
+	const endpoints = [{addresses: ['127.64.0.1'], conditions, targetRef: {kind: 'Pod', uid: 'uid-of-web'}}];
+	const named = {
+		type: 'network',
+		object: {type: 'endpoints', namespace: 'default', name: 's', service: 's', addressType: 'IPv4', endpoints},
+	};
+	const list = (plural: string) => (plural === 'endpointslices' ? [{spec: {named}}] : []);
+	return {...playContext({self, nowMs}), known: {list} as unknown as Known};
+};
+const stopKnowing = ({state}: Step, graceMs: number, conditions: object): Step =>
+	receivedBy(container, state, {type: 'stopContainer', graceMs}, knowing(conditions));
+
+test('a pod to which a Service leads goes on for a moment, and gets what is left of its grace', t => {
+	const asked = stopKnowing(started(begin(undefined)), 30_000, {ready: false, serving: true, terminating: true});
+	t.deepEqual(commands(asked), []);
+	t.like(wakes(asked)[0], {message: {type: 'slept', hook: 'preStop'}, atMs: nowMs + limits.drainMs});
+	t.like(commands(step(asked, {type: 'slept', hook: 'preStop', attempt: 0}, limits.drainMs)), [
+		{type: 'container.stop', graceMs: 30_000 - limits.drainMs},
+	]);
+	const hurried = stopKnowing(started(begin(undefined)), 600, {ready: true, serving: true});
+	t.like(wakes(hurried)[0], {atMs: nowMs + 300}, 'never more than half of the grace');
+});
+
+test('nothing holds up a pod that does not serve, one without a grace, and one with a hook of its own', t => {
+	t.like(commands(stopKnowing(started(begin(undefined)), 30_000, {ready: false, serving: false})), [{type: 'container.stop'}]);
+	t.like(commands(stopKnowing(started(begin(undefined)), 0, {ready: true, serving: true})), [{type: 'container.stop'}]);
+	t.like(commands(stopKnowing(running(exec), 30_000, {ready: true, serving: true})), [{type: 'container.act'}]);
 });

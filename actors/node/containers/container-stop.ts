@@ -1,9 +1,10 @@
-// How an attempt is ended: its preStop hook first, within the grace, then SIGTERM for what is left of it, then SIGKILL. As Kubernetes'
+// How an attempt is ended: its preStop hook first, or of a pod that serves and goes for good a moment in which that is heard of, within the grace, then SIGTERM for what is left of it, then SIGKILL. As Kubernetes'
 // kubelet does it (kuberuntime's killContainer).
 
 import {limits} from '../../../api/limits.js';
 import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
 import {podWarning, type PodEvent} from '../../protocol/sync-message.js';
+import {drainMsOf} from './draining.js';
 import {restProbers} from './container-probers.js';
 import {changed, end, idOf, askRuntime, timer, type ContainerActorState, type ContainerNext} from './container-state.js';
 import {runningIn, type StoppingPhase} from './container-status.js';
@@ -23,7 +24,7 @@ export function stopForGood(state: ContainerActorState, graceMs: number, context
 			return hurried(asked, phase, graceMs, context);
 		case 'postStart':
 		case 'running':
-			return begun(asked, graceMs, context);
+			return begun(asked, graceMs, drainMsOf(context.known, state.assignment.namespace, state.assignment.uid, graceMs), context);
 		case 'pulling':
 		case 'starting':
 		case 'waiting':
@@ -35,15 +36,16 @@ export function stopForGood(state: ContainerActorState, graceMs: number, context
 
 /** This attempt only: what follows is decided when it has ended. */
 export function endAttempt(state: ContainerActorState, graceMs: number, events: readonly PodEvent[], context: Context): ContainerNext {
-	const {state: stopping, effects} = begun(state, graceMs, context);
+	const {state: stopping, effects} = begun(state, graceMs, 0, context);
 	return next(stopping, [...effects, changed(stopping, events)]);
 }
 
-function begun(state: ContainerActorState, graceMs: number, context: Context): ContainerNext {
+function begun(state: ContainerActorState, graceMs: number, drainMs: number, context: Context): ContainerNext {
 	const {container, sandbox, phase} = state;
 	const {cause} = context;
 	const resting = restProbers(state);
-	const hook = graceMs > 0 ? hookOf('preStop', container, sandbox.podIP) : undefined;
+	const own = graceMs > 0 ? hookOf('preStop', container, sandbox.podIP) : undefined;
+	const hook = own ?? (drainMs > 0 ? ({type: 'sleep', ms: drainMs} as const) : undefined);
 	if (hook === undefined) return withEffects(resting, signalled(state, graceMs, context));
 	const deadlineMs = context.nowMs + graceMs;
 	const stopping: ContainerActorState = {
