@@ -41,7 +41,7 @@ test('a program that is killed runs again at once, then waits a little longer ea
 	const shown = await watching.says(/^web +1\/1 +Running +4 \(/m);
 	for (const retry of [2, 3, 4]) t.regex(shown, new RegExp(`^web +0/1 +retry ${retry} in \\d+ s: exit 137 `, 'm'));
 	t.notRegex(shown, /retry 1 in/, 'the first restart does not wait');
-	t.is(programsOf(cluster.home).length, 1);
+	await eventually('one program', () => programsOf(cluster.home).length === 1);
 	t.regex(await cluster.fine('events', '--for', 'pod/web'), /Warning +Crashed +pod\/web +container main, attempt \d, ended: exit 137/);
 	t.regex(await cluster.fine('describe', 'pod', 'web'), /Last State: +Terminated \(Error\): exit code 137 \(signal 9\)/);
 	t.regex(await cluster.fine('why', 'pod/web', '--commits'), /observed +troupe:\/\/control\/sync\/vm +exit of main\n/);

@@ -67,7 +67,7 @@ test('a namespace takes along everything in it', async t => {
 		pods => pods.size === 3 && [...pods.values()].every(isReady) && [...pods.values()].map(({metadata}) => metadata.uid),
 		'doomed',
 	);
-	t.is(programsOf(cluster.home).filter(({podUid}) => uids.includes(podUid ?? '')).length, 3);
+	await eventually('three programs', () => programsOf(cluster.home).filter(({podUid}) => uids.includes(podUid ?? '')).length === 3);
 	t.is((await cluster.troupe('delete', 'ns', 'default')).code, 6);
 	await cluster.fine('delete', 'ns', 'doomed');
 	t.is(programsOf(cluster.home).filter(({podUid}) => uids.includes(podUid ?? '')).length, 0);

@@ -48,7 +48,7 @@ real('a set is created, applied, scaled, described, watched and deleted, and its
 		'there are five',
 		async () => (await kubectl('get', 'rs', 'hello', '-o', 'jsonpath={.status.readyReplicas}')).out === '5',
 	);
-	t.is(programsOf(cluster.home).length, 5);
+	await eventually('five programs', () => programsOf(cluster.home).length === 5);
 	t.regex(await fine('get', 'all'), /pod\/hello-[^]*replicaset\.apps\/hello /);
 	t.is(await fine('delete', 'rs', 'hello'), 'replicaset.apps "hello" deleted\n');
 	await fine('wait', '--for=delete', 'pod', '-l', 'app=hello', '--timeout=20s');

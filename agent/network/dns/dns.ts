@@ -6,7 +6,7 @@ import {formatHostPort, type HostPort} from '../../../api/host-port.js';
 import {limits} from '../../../api/limits.js';
 import {isLoopback} from '../../../api/loopback.js';
 import {hasCode} from '../../../system/files/errno.js';
-import type {Clock} from '../../../system/time/clock.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
 import type {NetworkIndex} from '../index/network-index.js';
 import type {Listeners} from '../listeners/listeners.js';
@@ -63,7 +63,7 @@ export function openDns(options: DnsOptions): Dns {
 			});
 			opened.push(udp);
 			const {port} = udp.place;
-			opened.push(await listeners.tcp({address: asked.host, port}, socket => void converse(socket, answer)));
+			opened.push(await listeners.tcp({address: asked.host, port}, socket => void converse(socket, answer, clock)));
 			place = {host: udp.place.address, port};
 			open = opened;
 			onProblem('dns', undefined);
@@ -113,8 +113,14 @@ function addressOfRouter(router: HostPort | undefined): string | undefined {
 }
 
 /** One question after the other: who does not take an answer is asked for no more, and is cut off in time. */
-async function converse(socket: Socket, answer: Answer): Promise<void> {
-	socket.setTimeout(limits.dnsIdleMs, () => socket.destroy());
+async function converse(socket: Socket, answer: Answer, clock: Clock): Promise<void> {
+	let cancel: Cancel = () => undefined;
+	// From one answer to the next: bytes that trickle in gain nothing.
+	const wait = (): void => {
+		cancel();
+		cancel = clock.after(limits.dnsIdleMs, () => socket.destroy());
+	};
+	wait();
 	const from = socket.remoteAddress ?? '';
 	let came = Buffer.alloc(0);
 	try {
@@ -128,11 +134,14 @@ async function converse(socket: Socket, answer: Answer): Promise<void> {
 				came = came.subarray(2 + length);
 				if (answered === undefined) return void socket.destroy();
 				await written(socket, answered);
+				wait();
 			}
 		}
 		socket.end();
 	} catch {
 		socket.destroy();
+	} finally {
+		cancel();
 	}
 }
 

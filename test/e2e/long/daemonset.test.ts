@@ -36,7 +36,7 @@ test('a pod on each node, new ones for old one at a time, none where none belong
 	await cluster.apply(daemon('100001'));
 	const first = await following.until('one on each node', pods => podsOf(pods).length === 3 && podsOf(pods).every(isReady) && podsOf(pods));
 	t.deepEqual(nodesOf(first), ['sim-1', 'sim-2', 'vm']);
-	t.is(programsOf(cluster.home).length, 1);
+	await eventually('one program', () => programsOf(cluster.home).length === 1);
 	await eventually('the set says so', async () => /^each +3 +3 +3 +3 +3 +<none> /m.test(await cluster.fine('get', 'ds')));
 
 	const from = following.changes.length;

@@ -30,7 +30,7 @@ test('an actor that throws is parked and seen; siblings, reads, writes and delet
 	t.like(failing(parked), {status: 'True'});
 	t.regex(failing(parked)?.message ?? '', /13 replicas bring bad luck/);
 	await sets.until('its sibling to work', found => readyOf(found.get('sound')) === 1);
-	t.is(programsOf(cluster.home).length, 1);
+	await eventually('one program', () => programsOf(cluster.home).length === 1);
 
 	const tree = await cluster.fine('tree', 'control');
 	t.regex(tree, /default\.buggy +PARKED.*last crash \d+s ago: 13 replicas bring bad luck/);
@@ -54,7 +54,7 @@ test('an actor that throws is parked and seen; siblings, reads, writes and delet
 	await sets.until('its condition to be gone', found => failing(found.get('buggy'))?.status !== 'True');
 	const treeNow = await cluster.fine('tree', 'control');
 	t.notRegex(treeNow, /PARKED/);
-	t.is(programsOf(cluster.home).length, 4);
+	await eventually('four programs', () => programsOf(cluster.home).length === 4);
 
 	// One that runs already: parked again by a write, its pods untouched, and deletion goes on.
 	const before = programsOf(cluster.home).map(({pid}) => pid);

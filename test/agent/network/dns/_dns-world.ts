@@ -17,7 +17,7 @@ import {systemClock, type Clock} from '../../../../system/time/clock.js';
 import {seededRandom} from '../../../../system/time/random.js';
 
 /** Its timers keep no process waiting. */
-const clock: Clock = {
+export const patientClock: Clock = {
 	...systemClock,
 	after(delayMs, callback) {
 		const timer = setTimeout(callback, delayMs).unref();
@@ -25,7 +25,12 @@ const clock: Clock = {
 	},
 };
 
-export async function dnsWorld(t: ExecutionContext, changes: readonly NetworkChange[], upstreams: readonly HostPort[] = []) {
+export async function dnsWorld(
+	t: ExecutionContext,
+	changes: readonly NetworkChange[],
+	upstreams: readonly HostPort[] = [],
+	clock: Clock = patientClock,
+) {
 	const index = createNetworkIndex();
 	index.replace(changes);
 	const problems = new Map<string, string | undefined>();

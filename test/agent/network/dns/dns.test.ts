@@ -1,13 +1,16 @@
 // What a node's resolver answers: names of the cluster by Kubernetes' specification, to a real client (c-ares); others as other resolvers say.
 
+import {connect} from 'node:net';
 import test from 'ava';
 import type {NetworkChange} from '../../../../actors/node/runtime/network-port.js';
 import {serversIn} from '../../../../agent/network/dns/host-resolvers.js';
 import {framed} from '../../../../agent/network/dns/framed.js';
+import {createZone} from '../../../../agent/network/dns/zone.js';
+import {createNetworkIndex} from '../../../../agent/network/index/network-index.js';
 import {objectKey} from '../../../../api/keys.js';
 import {seededRandom} from '../../../../system/time/random.js';
 import {aService, aSlice, noService, notReady, ready} from '../_network-objects.js';
-import {askTcp, askUdp, dnsWorld, otherResolver, questionOf} from './_dns-world.js';
+import {askTcp, askUdp, dnsWorld, otherResolver, patientClock, questionOf} from './_dns-world.js';
 
 const aDns = (host: string): NetworkChange => ({
 	key: objectKey('dnses', 'default', 'shop'),
@@ -165,4 +168,33 @@ test('resolvers of the host are those of its resolv.conf', t => {
 		{host: '192.0.2.1', port: 53},
 		{host: 'fe80::1%eth0', port: 53},
 	]);
+});
+
+test('who sends a question byte by byte has no more time than others', async t => {
+	// A hundredth of each wait.
+	const hasty = {...patientClock, after: (delayMs: number, callback: () => void) => patientClock.after(delayMs / 100, callback)};
+	const {port} = await dnsWorld(t, [], [], hasty);
+	const socket = connect({host: '127.0.0.1', port});
+	const trickle = setInterval(() => void socket.write('\0'), 20);
+	t.teardown(() => clearInterval(trickle));
+	socket.write(Buffer.from([1, 0]));
+	await new Promise<void>(resolve =>
+		socket
+			.on('error', () => undefined)
+			.once('close', () => resolve())
+			.resume(),
+	);
+	t.pass();
+});
+
+test('pods with a network of their own are told the addresses of Services, and the host those of its loopback', t => {
+	const index = createNetworkIndex();
+	index.replace([aService('web', {clusterIP: '10.96.1.2', ports: [{port: 80}]}), aDns('shop.test')]);
+	const told = (isTranslated: boolean, routerAddress: string, name: string): readonly unknown[] => {
+		const found = createZone({index, node: 'here', routerAddress, isTranslated}).find(name);
+		return found === undefined || found === 'elsewhere' ? [] : found.records.map(({data}) => data);
+	};
+	t.deepEqual(told(false, '127.0.0.1', 'web.default.svc.cluster.local'), ['127.224.1.2']);
+	t.deepEqual(told(true, '169.254.1.1', 'web.default.svc.cluster.local'), ['10.96.1.2']);
+	t.deepEqual(told(true, '169.254.1.1', 'shop.test'), ['169.254.1.1']);
 });
