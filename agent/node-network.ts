@@ -5,7 +5,6 @@
 // tried again ever more slowly, and said.
 
 import {failed, succeeded, type Outcome} from '../api/errors.js';
-import type {ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Network, NetworkChange, NetworkCommand, NetworkStatus} from '../actors/node/runtime/network-port.js';
 import type {NetworkObject} from '../actors/protocol/network-object.js';
@@ -15,24 +14,35 @@ import type {Cancel} from '../system/time/clock.js';
 import {isRunning, reachDataPlane, type DataPlaneOptions} from './network/feed/data-plane-process.js';
 import type {FeedClient} from './network/feed/feed-client.js';
 import {isTooLong} from './network/feed/record.js';
+import {createNetworkIndex} from './network/index/network-index.js';
+import type {KernelServices} from './network/nftables/kernel-services.js';
+import {createServiceTable, type ServiceTable} from './network/services/service-table.js';
 import type {PodNetwork} from './pod-network/pod-network.js';
 import {explained} from './os/explained.js';
 
 export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 	readonly info: NetworkInfo;
-	/** It is told of nodes and Services. Undefined: no pod has a network of its own. */
-	readonly podNetwork?: Pick<PodNetwork, 'isRouted' | 'learn' | 'onProblem'> | undefined;
+	/** Undefined: no pod has a network of its own. */
+	readonly podNetwork?: PodNetworkParts | undefined;
+};
+
+export type PodNetworkParts = {
+	/** It is told of nodes. */
+	readonly network: Pick<PodNetwork, 'isRouted' | 'learn' | 'onProblem'>;
+	/** Leads clients of Services to their endpoints in the kernel. */
+	readonly openServices: (table: ServiceTable, onProblem: (problem: string | undefined) => void) => Pick<KernelServices, 'close'>;
 };
 
 type Done = (outcome: Outcome<null>) => void;
 
 export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOptions): Network {
 	const {settings, clock} = options;
-	const objects = new Map<ObjectKey, NetworkObject>();
+	const index = createNetworkIndex();
 	const listeners: ((status: NetworkStatus) => void)[] = [];
 	let status: NetworkStatus = {pid: undefined, memoryBytes: undefined, problems: []};
 	let own: string | undefined;
 	let ofPods: string | undefined;
+	let ofServices: string | undefined;
 	let theirs: readonly string[] = [];
 	let client: FeedClient | undefined;
 	/** Whoever asked while none served; answered when one is fed, or could not be had. */
@@ -42,7 +52,7 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 	let wake: Cancel = () => undefined;
 
 	const tell = (changed: Partial<NetworkStatus>): void => {
-		status = {...status, ...changed, problems: [own, ofPods, ...theirs].filter(each => each !== undefined)};
+		status = {...status, ...changed, problems: [own, ofPods, ofServices, ...theirs].filter(each => each !== undefined)};
 		for (const listener of listeners) listener(status);
 	};
 	const answer = (outcome: Outcome<null>): void => {
@@ -50,7 +60,7 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 		waiting = [];
 		for (const done of asked) done(outcome);
 	};
-	const all = (): readonly NetworkChange[] => [...objects].map(([key, object]) => ({key, object}));
+	const all = (): readonly NetworkChange[] => index.keys().map(key => ({key, object: index.get(key)}));
 	const warn = (problem: string): void => {
 		if (problem !== own) options.onWarning(problem);
 		own = problem;
@@ -110,29 +120,31 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 	};
 
 	const keep = ({type, changes}: NetworkCommand): void => {
-		const isOfPods = type === 'network.replace' || changes.some(({key, object}) => concernsPods(object ?? objects.get(key)));
-		if (type === 'network.replace') objects.clear();
-		for (const {key, object} of changes) {
-			if (object === undefined) objects.delete(key);
-			else objects.set(key, object);
-		}
-		if (podNetwork === undefined || !isOfPods) return;
-		const all = [...objects.values()];
-		podNetwork.learn(
-			all.filter(each => each.type === 'node'),
-			all.filter(each => each.type === 'service'),
-		);
+		if (type === 'network.replace') index.replace(changes);
+		else index.change(changes);
 	};
-	podNetwork?.onProblem(problem => {
+	const sayOf = (problem: string | undefined): void => {
 		if (problem !== undefined) options.onWarning(problem);
-		ofPods = problem;
 		tell({});
+	};
+	podNetwork?.network.onProblem(problem => {
+		ofPods = problem;
+		sayOf(problem);
+	});
+	if (podNetwork !== undefined)
+		index.onChange(changed => {
+			if (changed.some(({before, after}) => (after ?? before)?.type === 'node')) podNetwork.network.learn([...index.all('node')]);
+		});
+	const services = podNetwork?.openServices(createServiceTable(index, settings.node), problem => {
+		if (problem === ofServices) return;
+		ofServices = problem;
+		sayOf(problem);
 	});
 	const begin = (): boolean => {
 		if (isServed) return true;
 		// Pods with a network of their own ask it for all names.
-		const isAsked = podNetwork?.isRouted === true && settings.dns !== undefined;
-		if (!isAsked && ![...objects.values()].some(isToServe) && !isRunning(settings.folder)) return false;
+		const isAsked = podNetwork?.network.isRouted === true && settings.dns !== undefined;
+		if (!isAsked && !index.keys().some(key => isToServe(index.get(key))) && !isRunning(settings.folder)) return false;
 		if (isTooLong(settings.folder)) {
 			warn(`no data plane: the name of ${settings.folder} is too long for a socket in it (108 bytes, unix(7)): give --home a shorter path`);
 			tell({});
@@ -158,16 +170,16 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 			isClosed = true;
 			wake();
 			client?.close();
+			services?.close();
 			answer(failed('ERR_RUNTIME', {message: 'the agent stops'}));
 			return Promise.resolve();
 		},
 	};
 }
 
-const concernsPods = (object: NetworkObject | undefined): boolean => object?.type === 'node' || object?.type === 'service';
-
 /** What every cluster has needs no process of its own: it begins with the first of the others. */
-const isToServe = (object: NetworkObject): boolean =>
+const isToServe = (object: NetworkObject | undefined): boolean =>
+	object !== undefined &&
 	object.type !== 'node' &&
 	object.type !== 'endpoints' &&
 	!(object.type === 'service' && everywhere.includes(`${object.namespace}/${object.name}`));

@@ -25,6 +25,9 @@ export function parseSubnet(text: string): Subnet | undefined {
 	return first % size === 0 ? {first, size} : undefined;
 }
 
+/** Reads a subnet, or one address. Undefined: it is neither. */
+export const rangeOf = (text: string): Subnet | undefined => parseSubnet(text.includes('/') ? text : `${text}/32`);
+
 export const subnetText = ({first, size}: Subnet): string => `${ipv4Text(first)}/${32 - Math.log2(size)}`;
 
 export const overlap = (a: Subnet, b: Subnet): boolean => a.first < b.first + b.size && b.first < a.first + a.size;

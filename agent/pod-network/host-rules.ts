@@ -33,15 +33,25 @@ export const writeRules = async ({nft}: NetworkTools, names: Names, rules: Rules
 	await call(nft, ['--file', '-'], rulesText(names, rules));
 };
 
-/** Other programs empty all tables at times. */
-export const hasRules = ({nft}: NetworkTools, {table}: Names): Promise<boolean> =>
-	call(nft, ['--terse', 'list', 'table', 'inet', table]).then(
+/** Whether a table is there: other programs empty all tables at times. Asked by one of its sets, since to list it all takes long. */
+export const hasTable = ({nft}: NetworkTools, table: string, set: string): Promise<boolean> =>
+	call(nft, ['--terse', 'list', 'set', 'inet', table, set]).then(
 		() => true,
 		() => false,
 	);
 
-export const removeRules = async ({nft}: NetworkTools, {table}: Names): Promise<void> => {
-	await call(nft, ['--file', '-'], `table inet ${table} {}\ndelete table inet ${table}\n`);
+export const removeRules = async ({nft}: NetworkTools, {table, services}: Names): Promise<void> => {
+	await call(
+		nft,
+		['--file', '-'],
+		[table, services]
+			.map(
+				name => `table inet ${name} {}
+delete table inet ${name}
+`,
+			)
+			.join(''),
+	);
 };
 
 /** Docker has iptables drop what passes through a host: what is to be accepted has to be so there, too. Rejects as `call`. */

@@ -13,6 +13,8 @@ export type Names = {
 	readonly label: string;
 	/** In the family `inet` of nftables. */
 	readonly table: string;
+	/** The same, of Services. */
+	readonly services: string;
 	/** Of iptables. */
 	readonly chain: string;
 	/** Who has set a route, as rtnetlink(7) has it: none of those that are given to known programs (/etc/iproute2/rt_protos). */
@@ -29,6 +31,7 @@ export function namesOf(folder: string): Names {
 		overlay: `troupe${tag}-vx`,
 		label: `lo:troupe${tag}`,
 		table: `troupe-pods-${tag}`,
+		services: `troupe-services-${tag}`,
 		chain: `TROUPE-PODS-${tag.toUpperCase()}`,
 		protocol: 64 + ((digest[2] ?? 0) % 100),
 	};

@@ -10,20 +10,19 @@ import type {HostPort} from '../../api/host-port.js';
 import {parseSubnet, subnetText, type Subnet} from '../../api/ipv4.js';
 import {valueOr} from '../../api/value-or.js';
 import {limits} from '../../api/limits.js';
-import {localAddressOf} from '../../actors/node/network/local-address.js';
-import type {NetworkNode, NetworkService} from '../../actors/protocol/network-object.js';
+import type {NetworkNode} from '../../actors/protocol/network-object.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {createDeferred} from '../../system/time/deferred.js';
 import {explained} from '../os/explained.js';
 import {createTurns} from '../os/turns.js';
 import {createAddressPool, type AddressPool} from './address-pool.js';
-import {beginForwarding, hasRules, openForward, writeRules} from './host-rules.js';
+import {beginForwarding, hasTable, openForward, writeRules} from './host-rules.js';
 import {linkOf, namespaceFile, nodeAddress, type Names} from './names.js';
 import {subnetOf, type Overlay, type Peer} from './peers.js';
 import {ensureLink, forgetConnections, removeLink} from './pod-link.js';
 import {removePodNetwork, sweep} from './remove-everything.js';
 import {podNamesOf, type PodNames} from './pod-names.js';
-import type {Door, RoutedPod, ServiceAddress} from './rules.js';
+import type {Door, RoutedPod} from './rules.js';
 import type {Underlay} from './there.js';
 import type {NetworkTools} from './tools.js';
 import {ensureNodeAddress, ensureWays, mtuOf} from './ways.js';
@@ -64,8 +63,10 @@ export type PodNetwork = {
 	readonly remove: (uid: string) => Promise<void>;
 	/** The words before a program that is to be in the network of a pod. */
 	readonly enter: (uid: string) => readonly string[];
-	/** All nodes and Services that there are. */
-	readonly learn: (nodes: readonly NetworkNode[], services: readonly NetworkService[]) => void;
+	/** All nodes that there are. */
+	readonly learn: (nodes: readonly NetworkNode[]) => void;
+	/** Whether anything of it is to be in the kernel: pods get one, or some have one of before. */
+	readonly isInUse: () => boolean;
 	/** Told what is wrong, for people, whenever that is something else. */
 	readonly onProblem: (listener: (problem: string | undefined) => void) => void;
 	/** All in the kernel stays. */
@@ -80,7 +81,6 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	let begun: Promise<void> | undefined;
 	const given = createDeferred<Subnet>();
 	let place: Place = {own: undefined, peers: []};
-	let services: readonly ServiceAddress[] = [];
 	let pool: AddressPool | undefined;
 	let isClosed = false;
 	let cancelLook: Cancel = () => undefined;
@@ -100,11 +100,11 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			waiting = undefined;
 			const subnet = place.own === undefined ? undefined : subnetText(place.own);
 			const subnets = [...(subnet === undefined ? [] : [subnet]), ...place.peers.map(peer => subnetText(peer.subnet))];
-			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], services, doors});
+			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], doors});
 		}));
 	const compare = (): Promise<void> =>
 		turns.run('ways', async () => {
-			if (!(await hasRules(tools, names))) await write();
+			if (!(await hasTable(tools, names.table, 'own'))) await write();
 			await openForward(tools, names);
 			const {own, peers} = place;
 			if (own !== undefined) {
@@ -123,8 +123,9 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			})
 			.catch(() => undefined);
 	};
+	const isInUse = (): boolean => isRouted || pods.size > 0;
 	const begin = async (): Promise<void> => {
-		if (!isRouted && pods.size === 0) return removePodNetwork(folder, names);
+		if (!isInUse()) return removePodNetwork(folder, names);
 		if (beginForwarding(folder)) options.onNote('this host passes on packets of others now (net.ipv4.ip_forward), for its pods');
 		const links = new Set([...pods.values()].map(({address}) => linkOf(names, address)));
 		await sweep(tools, names, name => pods.has(name) || links.has(name) || (isRouted && name === names.overlay));
@@ -188,12 +189,9 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			});
 		},
 		enter: uid => [tools.nsenter, `--net=${namespaceFile(names, uid)}`, '--'],
-		learn(nodes, told) {
+		learn(nodes) {
 			const next = placeOf(options.node, nodes);
-			const served = servedAt(told);
-			const isSamePlace = JSON.stringify(next) === JSON.stringify(place);
-			if (isSamePlace && JSON.stringify(served) === JSON.stringify(services)) return;
-			services = served;
+			if (JSON.stringify(next) === JSON.stringify(place)) return;
 			if (next.own !== undefined && (place.own === undefined || subnetText(place.own) !== subnetText(next.own))) {
 				pool = createAddressPool(next.own);
 				for (const {address} of pods.values()) pool.claim(address);
@@ -205,12 +203,9 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 					.catch(report);
 			}
 			place = next;
-			// Where pods get none and none has one, nothing is made.
-			if (!isRouted && pods.size === 0) return;
-			whenBegun()
-				.then(write)
-				.then(isSamePlace ? () => undefined : look, report);
+			if (isInUse()) whenBegun().then(write).then(look, report);
 		},
+		isInUse,
 		onProblem: listener => void (tell = listener),
 		close() {
 			isClosed = true;
@@ -220,14 +215,6 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 }
 
 type Place = {readonly own: Subnet | undefined; readonly peers: readonly Peer[]};
-
-/** ClusterIPs, each with the address at which the data plane listens for it. */
-const servedAt = (services: readonly NetworkService[]): readonly ServiceAddress[] =>
-	services.flatMap(({spec: {clusterIP = '', ports = []}}) => {
-		const local = localAddressOf(clusterIP);
-		const served = ports.flatMap(({port, protocol = 'TCP'}) => (protocol === 'SCTP' ? [] : [{port, protocol}]));
-		return local === undefined ? [] : [{address: clusterIP, local, ports: served}];
-	});
 
 const dnsPort = 53;
 

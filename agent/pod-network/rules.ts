@@ -14,22 +14,20 @@ export type Rules = {
 	readonly subnets: readonly string[];
 	/** Of this node. */
 	readonly pods: readonly RoutedPod[];
-	readonly services: readonly ServiceAddress[];
 	readonly doors: readonly Door[];
 };
 
 /** What of the node pods find at the address that they send everything to. */
 export type Door = {readonly protocol: 'tcp' | 'udp'; readonly port: number; readonly at: Place};
 
-/** Of a Service, with that of loopback at which this node serves it, and its ports. */
-export type ServiceAddress = {
-	readonly address: string;
-	readonly local: string;
-	readonly ports: readonly {readonly protocol: 'TCP' | 'UDP'; readonly port: number}[];
-};
+/**
+ * A bit of the mark of a packet that was led to an endpoint of a Service: of the first one of a connection, until it leaves this host. None that
+ * Kubernetes, Docker, Calico or Tailscale use.
+ */
+export const ledMark = '0x2000';
 
 /** All of the table, in place of what is there, as one change: connections that are there stay. */
-export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}: Rules): string =>
+export const rulesText = (names: Names, {subnet, subnets, pods, doors}: Rules): string =>
 	[
 		`table inet ${names.table} {}`,
 		`delete table inet ${names.table}`,
@@ -43,8 +41,6 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}
 			pods.map(({address}) => `${address} . ${address}`),
 		),
 		`	set ends { type ifname . ipv4_addr;${elementsOf(pods.map(({address}) => `"${linkOf(names, address)}" . ${address}`))} }`,
-		setOf('addresses', 'ipv4_addr', [gateway, ...services.map(({address}) => address)]),
-		`	map services { type ipv4_addr . inet_proto . inet_service : ipv4_addr;${elementsOf(services.flatMap(elementsOfService))} }`,
 		// What is translated below goes to loopback and comes from there; no pod gets at what else listens on it, and none has another's address.
 		'	chain guard {',
 		'		type filter hook prerouting priority raw; policy accept;',
@@ -56,7 +52,6 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}
 		'	}',
 		'	chain prerouting {',
 		'		type nat hook prerouting priority dstnat; policy accept;',
-		`		iifname "${names.links}*" dnat ip to ip daddr . meta l4proto . th dport map @services`,
 		...doors.map(
 			({protocol, port, at}) => `		iifname "${names.links}*" ip daddr ${gateway} ${protocol} dport ${port} dnat ip to ${at.host}:${at.port}`,
 		),
@@ -64,14 +59,13 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}
 		'	}',
 		'	chain output {',
 		'		type nat hook output priority -100; policy accept;',
-		'		dnat ip to ip daddr . meta l4proto . th dport map @services',
 		'		fib daddr type local jump ports',
 		'	}',
-		// What is left of those after the translation is no port of theirs, and no business of another network.
+		// What still goes there after the translation is no port of it, and no business of another network.
 		...['forward', 'output'].flatMap(hook => [
 			`	chain ${hook}-lost {`,
 			`		type filter hook ${hook} priority filter; policy accept;`,
-			'		ip daddr @addresses reject with icmp port-unreachable',
+			`		ip daddr ${gateway} reject with icmp port-unreachable`,
 			'	}',
 		]),
 		'	chain postrouting {',
@@ -79,6 +73,8 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}
 		// A pod that is led back to itself must not find that it wrote to itself.
 		'		ct status dnat ip saddr . ip daddr @hairpin masquerade',
 		`		oifname "${names.links}*" ip saddr 127.0.0.0/8 masquerade`,
+		// A client outside of the cluster that was led to a pod of another node gets its answers by this one, which has the translation.
+		`		meta mark & ${ledMark} == ${ledMark} oifname != "lo" ip saddr != @cluster ip daddr != @own masquerade`,
 		'		ip saddr @own ip daddr != @cluster ip daddr != 224.0.0.0/4 masquerade',
 		'	}',
 		'}',
@@ -86,9 +82,6 @@ export const rulesText = (names: Names, {subnet, subnets, pods, services, doors}
 	].join('\n');
 
 const setOf = (name: string, type: string, elements: readonly string[]): string => `	set ${name} { type ${type};${elementsOf(elements)} }`;
-
-const elementsOfService = ({address, local, ports}: ServiceAddress): readonly string[] =>
-	ports.map(({protocol, port}) => `${address} . ${protocol.toLowerCase()} . ${port} : ${local}`);
 
 const elementsOf = (elements: readonly string[]): string =>
 	elements.length === 0 ? '' : ` elements = { ${[...new Set(elements)].join(', ')} };`;

@@ -10,8 +10,8 @@ import {batch, call, type NetworkTools} from './tools.js';
 const address = '169.254.1.0';
 const uid = 'trial';
 
-/** Undefined: it works. Otherwise what does not, for people. */
-export async function obstacleToNetworks(tools: NetworkTools, names: Names): Promise<string | undefined> {
+/** `services`: a text for nft(8) as Services have it. Undefined: it works. Otherwise what does not, for people. */
+export async function obstacleToNetworks(tools: NetworkTools, names: Names, services: string): Promise<string | undefined> {
 	try {
 		await remove(tools, names);
 		await call(tools.ip, ['netns', 'add', namespaceOf(names, uid)]);
@@ -26,9 +26,9 @@ export async function obstacleToNetworks(tools: NetworkTools, names: Names): Pro
 				subnets: ['10.0.0.0/24'],
 				pods: [sample],
 				doors: [],
-				services: [{address: '10.0.1.1', local: '127.128.1.1', ports: [{protocol: 'TCP', port: 80}]}],
 			}),
 		);
+		await call(tools.nft, ['--check', '--file', '-'], services);
 		readFileSync('/proc/sys/net/ipv4/ip_forward');
 		return undefined;
 	} catch (error) {

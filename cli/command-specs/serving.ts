@@ -84,6 +84,12 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		value: 'ADDRESS',
 		about: 'with --network routed the IPv4 address by which other nodes reach this one (that by which it reaches its server)',
 	},
+	'node-port-addresses': {
+		type: 'string',
+		value: 'RANGE,…',
+		about:
+			'addresses of this host, or ranges of them, at which node ports are served, besides 127.0.0.1 (that by which other hosts reach this one)',
+	},
 	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
 });
 /** Of every command that has actors. */

@@ -9,6 +9,7 @@ import {
 	hostPathsOf,
 	nodeOf,
 	podBoundsOf,
+	nodePortsOf,
 	podNetworkOf,
 	routerOf,
 	runtimesOf,
@@ -48,6 +49,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, envir
 		router: routerOf(flags, problems),
 		dns: dnsOf(flags, problems),
 		podNetwork: podNetworkOf(flags, problems),
+		nodePorts: nodePortsOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

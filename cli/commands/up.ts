@@ -14,6 +14,7 @@ import {
 	isOnLoopback,
 	nodeOf,
 	podBoundsOf,
+	nodePortsOf,
 	podNetworkOf,
 	routerOf,
 	runtimesOf,
@@ -50,6 +51,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, environm
 		router: routerOf(flags, problems),
 		dns: dnsOf(flags, problems),
 		podNetwork: podNetworkOf(flags, problems),
+		nodePorts: nodePortsOf(flags, problems),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

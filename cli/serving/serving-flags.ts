@@ -7,7 +7,7 @@ import {parseUserRange, type UserRange} from '../../agent/process/users/pod-user
 import {controlSystem} from '../../api/keys.js';
 import {graceBounds, parseGrace} from '../../api/kinds/clusterconfig.js';
 import {limits} from '../../api/limits.js';
-import {ipv4Number} from '../../api/ipv4.js';
+import {ipv4Number, rangeOf} from '../../api/ipv4.js';
 import {isLoopback} from '../../api/loopback.js';
 import {isDnsSubdomain} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -143,6 +143,16 @@ export function podNetworkOf(flags: Flags, problems: string[]): PodNetworkChoice
 	const unused = ['overlay', 'node-address'].filter(name => !isRouted && flags.text(name) !== undefined);
 	problems.push(...unused.map(name => `--${name} is of --network routed`));
 	return {isRouted, overlay, nodeAddress};
+}
+
+/** `--node-port-addresses`; undefined where it was not given. */
+export function nodePortsOf(flags: Flags, problems: string[]): readonly string[] | undefined {
+	const text = flags.text('node-port-addresses');
+	const ranges = text?.split(',');
+	const wrong = ranges?.find(range => rangeOf(range) === undefined);
+	if (wrong === undefined) return ranges;
+	problems.push(`--node-port-addresses must be IPv4 addresses or ranges of them with commas between, as in 192.0.2.0/24, got "${wrong}"`);
+	return undefined;
 }
 
 /** What bounds the programs of pods, and where they keep what stays. */

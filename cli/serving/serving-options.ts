@@ -77,6 +77,8 @@ export type HostOptions = {
 	/** Where the node's resolver listens; undefined: nowhere. */
 	readonly dns: HostPort | undefined;
 	readonly podNetwork: PodNetworkChoice;
+	/** Ranges of addresses of this host at which node ports are served; undefined: the one by which other hosts reach it. */
+	readonly nodePorts: readonly string[] | undefined;
 	/** Where volumes of claims are, absolute; undefined: in the home. */
 	readonly volumes: string | undefined;
 };

@@ -15,7 +15,7 @@ import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
 import {engineNotes, findEngine, firstClass, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
-import {openNetwork} from './node/network.js';
+import {addressOf, openNetwork} from './node/network.js';
 import {openPodNetwork} from './node/pod-network.js';
 import {stopped} from './process/opened.js';
 import {faultNotes, serve, type ServeContext} from './process/serve.js';
@@ -86,12 +86,13 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const place = {node: name, towards: options.advertise?.host ?? options.api.host, onNote};
 	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options, place, context);
 	if (pods !== undefined) closers.add(pods.network.close);
+	const address = await addressOf(options, place, pods);
 	const runtime = await openRuntime(
-		{...options, runtime: choice, cache: undefined, secrets, onNote, network, podNetwork: pods?.network},
+		{...options, runtime: choice, cache: undefined, secrets, onNote, network, podNetwork: pods?.network, hostIP: address},
 		context,
 	);
 	closers.add(runtime.close);
-	const served = choice === 'simulated' ? undefined : openNetwork(name, options, context, pods);
+	const served = choice === 'simulated' ? undefined : openNetwork(name, options, context, {address, pods});
 	if (served !== undefined) closers.add(served.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();

@@ -44,6 +44,7 @@ const options: UpOptions = {
 	warmSandboxes: undefined,
 	router: undefined,
 	dns: undefined,
+	nodePorts: undefined,
 	podNetwork: {isRouted: false, overlay: 'vxlan', nodeAddress: undefined},
 	isNew: false,
 	faults: false,

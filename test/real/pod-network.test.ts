@@ -18,6 +18,7 @@ import {
 	podOf,
 	strangerOn,
 	untilAnswered,
+	type RoutedHost,
 } from './_routed-hosts.js';
 
 const service = {
@@ -27,12 +28,15 @@ const service = {
 	spec: {selector: {app: 'answers'}, ports: [{port: 80, targetPort: 8000}]},
 };
 
-const namespacesOfPods = (): readonly string[] => readdirSync('/run/netns').filter(name => /^troupe-[0-9a-f]{4}-/.test(name));
+/** Of pods of these hosts: the machine may have others. */
+const namespacesOfPods = (hosts: readonly RoutedHost[]): readonly string[] => {
+	const own = hosts.map(({home}) => namesOf(realpathSync(homeOf(home.home).network)).namespaces);
+	return readdirSync('/run/netns').filter(name => own.some(prefix => name.startsWith(prefix)));
+};
 
 for (const overlay of ['vxlan', 'host-gw'] as const)
 	test.serial(`three hosts over ${overlay}: pods reach pods of all hosts, Services and the host, and are seen as who they are`, async t => {
 		t.timeout(150_000);
-		const before = namespacesOfPods();
 		const hosts = await openRoutedHosts(t, ['s', 'n1', 'n2'], `--overlay=${overlay}`);
 		const {first, all, network} = hosts;
 		const [s, n1, n2] = all;
@@ -86,7 +90,7 @@ for (const overlay of ['vxlan', 'host-gw'] as const)
 		const stray = namespaceOf(namesOf(realpathSync(homeOf(n1.home.home).network)), 'stray');
 		execFileSync('ip', ['netns', 'add', stray]);
 		await n1.begin();
-		t.false(namespacesOfPods().includes(stray));
+		t.false(namespacesOfPods(hosts.all).includes(stray));
 		t.deepEqual(await hosts.addresses('a', 'b', 'c'), addresses);
 		t.regex(await askedFrom(hosts, 'c', `http://${addresses.get('b') ?? ''}:8000/`), /^b /);
 		t.is((await podOf(first, 'b')).status?.containerStatuses?.[0]?.restartCount, 0);
@@ -112,8 +116,5 @@ for (const overlay of ['vxlan', 'host-gw'] as const)
 			await host.fine('down', '--pods');
 			t.deepEqual(leftOn(host), [], host.name);
 		}
-		t.deepEqual(
-			namespacesOfPods().filter(name => !before.includes(name)),
-			[],
-		);
+		t.deepEqual(namespacesOfPods(hosts.all), []);
 	});

@@ -1,6 +1,7 @@
 // What a data plane serves: each takes what it needs of the index, listens where it has to, and closes with the process.
 
 import path from 'node:path';
+import {isLoopback} from '../../../api/loopback.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {openDns} from '../dns/dns.js';
@@ -9,6 +10,7 @@ import type {NetworkIndex} from '../index/network-index.js';
 import type {Listeners} from '../listeners/listeners.js';
 import {openProxy} from '../proxy/proxy.js';
 import {openRouter} from '../router/router.js';
+import type {EndpointPlace} from '../services/served-port.js';
 import {createServiceTable} from '../services/service-table.js';
 
 export type ServerParts = {
@@ -30,13 +32,16 @@ export type OpenServer = {
 /** Called before the index is filled. Throws an Error where it cannot serve at all: what lacks a port says so by `onProblem`. */
 export type OpenServers = (parts: ServerParts) => readonly OpenServer[];
 
+/** What the kernel does not lead anywhere. */
+const isOfLoopback = ({address}: EndpointPlace): boolean => isLoopback(address);
+
 export const openServers: OpenServers = ({index, listeners, clock, node, settings, onProblem}) => {
 	const table = createServiceTable(index, node);
-	const {nodePortAddresses = ['127.0.0.1'], router, dns, gateway, folder} = settings;
+	const {nodePortAddresses = ['127.0.0.1'], isKernelLed = false, router, dns, gateway, folder} = settings;
 	const random = systemRandom;
 	const accessLog = path.join(folder, 'router-access.log');
 	return [
-		openProxy({table, listeners, clock, random, nodePortAddresses, onProblem}),
+		openProxy({table, listeners, clock, random, nodePortAddresses, ...(isKernelLed ? {serves: isOfLoopback} : {}), onProblem}),
 		...(router === undefined ? [] : [openRouter({index, listeners, clock, random, node, place: router, accessLog, onProblem})]),
 		...(dns === undefined ? [] : [openDns({index, listeners, clock, random, node, place: dns, router, gateway, onProblem})]),
 	];

@@ -17,8 +17,10 @@ export type DataPlaneSettings = {
 	readonly dns?: HostPort | undefined;
 	/** Where pods with a network of their own reach resolver and router; undefined: they have none. */
 	readonly gateway?: string | undefined;
-	/** Where node ports are served; undefined: on 127.0.0.1 alone. */
+	/** Addresses of this host at which node ports are served; undefined: 127.0.0.1 alone. */
 	readonly nodePortAddresses?: readonly string[] | undefined;
+	/** Rules of the kernel serve what is not of loopback. */
+	readonly isKernelLed?: boolean | undefined;
 };
 
 /** Throws an Error for a text that is none. */

@@ -77,6 +77,8 @@ export type RuntimeOptions = Omit<HostOptions, 'podNetwork'> & {
 	readonly network?: SimulatedNetwork;
 	/** Undefined: pods share that of the node. */
 	readonly podNetwork?: PodNetwork | undefined;
+	/** Of this host, as others reach it; undefined: it has none. */
+	readonly hostIP?: string | undefined;
 };
 
 export async function openRuntime(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
@@ -124,7 +126,10 @@ const heard = (runtime: Runtime, clock: Clock): Promise<void> =>
 	});
 
 /** What both runtimes may use of the host. */
-function shared({secrets, hostPaths, volumes, maxProcesses, cache, podNetwork}: RuntimeOptions, {processParts, home, log}: ServeContext) {
+function shared(
+	{secrets, hostPaths, volumes, maxProcesses, cache, podNetwork, hostIP}: RuntimeOptions,
+	{processParts, home, log}: ServeContext,
+) {
 	return {
 		clock: processParts.clock,
 		secrets,
@@ -133,7 +138,7 @@ function shared({secrets, hostPaths, volumes, maxProcesses, cache, podNetwork}: 
 		localVolumes: volumes ?? home.volumes,
 		processes: maxProcesses,
 		network: podNetwork,
-		hostIP: podNetwork?.hostIP,
+		hostIP,
 		onWarning: (message: string) => log.warn(message),
 	};
 }

@@ -6,6 +6,7 @@ import {createPodNetwork, type PodNetwork} from '../../../agent/pod-network/pod-
 import {isMarked} from '../../../agent/pod-network/host-rules.js';
 import {namesOf, type Names} from '../../../agent/pod-network/names.js';
 import {occupiedSubnets, underlayTo, underlayWith, type Underlay} from '../../../agent/pod-network/there.js';
+import {trialText} from '../../../agent/network/nftables/table.js';
 import {findNetworkTools, type NetworkTools} from '../../../agent/pod-network/tools.js';
 import {obstacleToNetworks} from '../../../agent/pod-network/trial.js';
 import {isLoopback} from '../../../api/loopback.js';
@@ -17,6 +18,9 @@ export type OpenPodNetwork = {
 	readonly network: PodNetwork;
 	/** Subnets that the host uses for something else. */
 	readonly occupied: readonly string[];
+	/** What it is made with, for what else is made in the kernel. */
+	readonly names: Names;
+	readonly tools: NetworkTools;
 };
 
 export type PodNetworkPlace = {
@@ -40,7 +44,8 @@ export async function openPodNetwork(
 	const tools = process.getuid?.() === 0 ? findNetworkTools() : 'only root may make them';
 	if (isMarked(folder) && typeof tools === 'string')
 		throw failedError(`pods of ${home.root} may have networks of their own, and this agent cannot reach them: ${tools}`);
-	const obstacle = typeof tools === 'string' ? tools : isMarked(folder) ? undefined : await obstacleToNetworks(tools, names);
+	const obstacle =
+		typeof tools === 'string' ? tools : isMarked(folder) ? undefined : await obstacleToNetworks(tools, names, trialText(names));
 	if (typeof tools === 'string' || obstacle !== undefined) {
 		onNote(`pods share the network of this node, for networks of their own cannot be made here: ${obstacle ?? ''}`);
 		return undefined;
@@ -50,6 +55,8 @@ export async function openPodNetwork(
 	return {
 		network: createPodNetwork({names, tools, folder, node, overlay, underlay, doors: {dns, router}, isRouted, clock, onNote}),
 		occupied,
+		names,
+		tools,
 	};
 }
 

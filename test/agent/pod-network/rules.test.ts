@@ -20,7 +20,7 @@ test('names fit the kernel, and are of one agent', t => {
 	t.not(linkOf(names, '10.244.3.7'), linkOf(names, '10.244.4.7'));
 });
 
-test('a Service is led to loopback by its ports alone; ports of the host lead to a pod', t => {
+test('ports of the host lead to a pod, and its resolver is found where pods send everything', t => {
 	const pods = [
 		{
 			uid: 'u',
@@ -31,24 +31,21 @@ test('a Service is led to loopback by its ports alone; ports of the host lead to
 			],
 		},
 	] as const;
-	const services = [{address: '10.96.1.2', local: '127.224.1.2', ports: [{protocol: 'TCP', port: 80}]}] as const;
 	const text = rulesText(names, {
 		subnet: '10.244.3.0/24',
 		subnets: ['10.244.3.0/24', '10.244.4.0/24'],
 		pods,
-		services,
 		doors: [{protocol: 'udp', port: 53, at: {host: '127.0.0.1', port: 8053}}],
 	});
 	t.regex(text, /^\t\tiifname "\S+\*" ip daddr 169\.254\.1\.1 udp dport 53 dnat ip to 127\.0\.0\.1:8053$/m);
-	t.regex(text, /map services \{ type [^;]+; elements = \{ 10\.96\.1\.2 \. tcp \. 80 : 127\.224\.1\.2 \}; \}/);
 	t.regex(text, /^\t\tmeta nfproto ipv4 meta l4proto tcp th dport 8080 dnat ip to 10\.244\.3\.7:80$/m);
 	t.regex(text, /^\t\tip daddr 192\.0\.2\.1 meta nfproto ipv4 meta l4proto udp th dport 53 dnat ip to 10\.244\.3\.7:53$/m);
 	t.true(text.includes(`set ends { type ifname . ipv4_addr; elements = { "${linkOf(names, '10.244.3.7')}" . 10.244.3.7 }; }`));
 	t.is(text.split('\n').filter(line => line.includes('127.0.0.0/8 drop')).length, 1);
-	const empty = rulesText(names, {subnet: undefined, subnets: [], pods: [], services: [], doors: []});
+	const empty = rulesText(names, {subnet: undefined, subnets: [], pods: [], doors: []});
 	t.deepEqual(
 		empty.split('\n').filter(line => line.includes('elements')),
-		['	set addresses { type ipv4_addr; elements = { 169.254.1.1 }; }'],
+		[],
 	);
 });
 
