@@ -14,7 +14,7 @@ import {spotElsewhere} from '../../bench/rigs/services/spot-elsewhere.js';
 import {serviceContract, type ServiceRig} from '../agent/network/service-contract.js';
 import {aService, aSlice, noService, noSlice, ready} from '../agent/network/_network-objects.js';
 import type {KernelCommand} from './_kernel-program.js';
-import {nft} from './_routed-hosts.js';
+import {nft} from '../../bench/rigs/fleet/routed-hosts.js';
 
 const pods = ['10.244.7.11', '10.244.7.12', '10.244.7.13'];
 const externalNetwork = '198.51.100.0/24';

@@ -4,7 +4,7 @@ import {readdirSync} from 'node:fs';
 import test from 'ava';
 import {dockerCluster, dockerPod, shell, waits} from './_docker-cluster.js';
 import {sharedDockerd} from './_dockerd.js';
-import {asking, clusterIPOf, nft, podOf, untilAnswered} from './_routed-hosts.js';
+import {asking, clusterIPOf, nft, podOf, untilAnswered} from '../../bench/rigs/fleet/routed-hosts.js';
 
 const dockerd = sharedDockerd(test);
 

@@ -19,7 +19,7 @@ import {
 	strangerOn,
 	untilAnswered,
 	type RoutedHost,
-} from './_routed-hosts.js';
+} from '../../bench/rigs/fleet/routed-hosts.js';
 
 const service = {
 	apiVersion: 'v1',

@@ -2,13 +2,14 @@
 
 import {execFileSync, spawn, type ChildProcess} from 'node:child_process';
 import {createInterface} from 'node:readline';
-import {layNetwork, type Network} from '../../bench/rigs/fleet/network.js';
-import {main} from '../../bench/rigs/main-file.js';
-import type {Owner} from '../../bench/rigs/owner.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import type {Pod} from '../../api/kinds/pod.js';
-import type {Service} from '../../api/kinds/service.js';
-import {openHome, type Home, type Ran} from '../e2e/_rig.js';
+import {layNetwork, type Network} from './network.js';
+import {main} from '../main-file.js';
+import type {Owner} from '../owner.js';
+import {eventually} from '../cluster/waiting.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import type {Service} from '../../../api/kinds/service.js';
+import {openHome, type Home} from '../cluster/home.js';
+import type {Ran} from '../command-line.js';
 
 export type RoutedHost = {
 	readonly name: string;
