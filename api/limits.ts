@@ -759,6 +759,10 @@ export const limits = {
 	/** For how long, whatever they say; and what is not there. */
 	dnsCacheSeconds: 300,
 	dnsNegativeSeconds: 30,
+	/** Answers about the cluster's own names that are kept as they went out, until something of the network changes. */
+	dnsKeptAnswers: 4_096,
+	/** The longest of these, with its question. */
+	dnsKeptBytes: 512,
 	/** The pause between attempts to listen on a port that another program has. */
 	dnsPortMs: 5_000,
 	/** Services of its namespace, the first by name, of which a container gets variables. */

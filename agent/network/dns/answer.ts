@@ -3,6 +3,7 @@
 import {decode, encode, type Answer, type DecodedPacket, type Question as PacketQuestion} from 'dns-packet';
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
+import type {KeptAnswers} from './kept-answers.js';
 import {rcodes, type Rcode, type Resolved} from './resolved.js';
 import type {Resolver} from './resolver.js';
 
@@ -11,8 +12,13 @@ const headerBytes = 12;
 const plainDatagramBytes = 512;
 const flags = {response: 0x8000, authoritative: 0x400, truncated: 0x200, recursionDesired: 0x100, recursionAvailable: 0x80};
 
+export type Way = 'udp' | 'tcp';
+
 /** Undefined: nothing is said to that. In a datagram an answer that is too long is cut to nothing, and the client asks again over TCP. */
-export async function answerTo(data: Buffer, way: 'udp' | 'tcp', {resolve}: Resolver): Promise<Buffer | undefined> {
+export const answerTo = (data: Buffer, way: Way, resolver: Resolver, kept: KeptAnswers): Buffer | Promise<Buffer | undefined> =>
+	kept.get(data) ?? lookedUp(data, way, resolver, kept);
+
+async function lookedUp(data: Buffer, way: Way, {resolve}: Resolver, kept: KeptAnswers): Promise<Buffer | undefined> {
 	if (data.length < headerBytes || (data.readUInt16BE(2) & flags.response) !== 0) return undefined;
 	const query = valueOr(undefined, () => decode(data));
 	if (query === undefined) return refusal(data, 'FORMERR');
@@ -20,11 +26,15 @@ export async function answerTo(data: Buffer, way: 'udp' | 'tcp', {resolve}: Reso
 	const {questions: [question, ...others] = []} = query;
 	if (question === undefined || others.length > 0) return refusal(data, 'FORMERR');
 	if (question.class !== 'IN' || isTransfer(question)) return refusal(data, 'REFUSED');
+	const keep = kept.begin();
 	const resolved = await resolve({name: question.name.toLowerCase(), type: question.type});
 	const most = way === 'tcp' ? 65_535 : datagramBytesOf(query);
 	const whole = valueOr(undefined, () => encoded(query, question, resolved));
 	if (whole === undefined) return refusal(data, 'SERVFAIL');
-	if (whole.length <= most) return whole;
+	if (whole.length <= most) {
+		keep(data, resolved, whole);
+		return whole;
+	}
 	const short = encoded(query, question, {...resolved, additionals: []});
 	return short.length <= most
 		? short

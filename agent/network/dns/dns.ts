@@ -39,8 +39,8 @@ export type Dns = {
 	readonly close: () => void;
 };
 
-/** `from`: the address of who asks. */
-type Answer = (data: Buffer, way: 'udp' | 'tcp', from: string) => Promise<Buffer | undefined>;
+/** `from`: the address of who asks. At once where nothing has to be looked up. */
+type Answer = (data: Buffer, way: 'udp' | 'tcp', from: string) => Buffer | Promise<Buffer | undefined>;
 type Closer = {readonly close: () => void};
 
 export function openDns(options: DnsOptions): Dns {
@@ -49,8 +49,11 @@ export function openDns(options: DnsOptions): Dns {
 	let open: readonly Closer[] = [];
 	let cancel: (() => void) | undefined;
 	let isClosed = false;
-	let answering: Promise<Answer> | undefined;
-	const answer: Answer = async (data, way, from) => (await (answering ??= answerer(options)))(data, way, from);
+	let opening: Promise<Answer> | undefined;
+	let answering: Answer | undefined;
+	const opened = async (): Promise<Answer> => (answering = await (opening ??= answerer(options)));
+	const first = async (...question: Parameters<Answer>): Promise<Buffer | undefined> => (await opened())(...question);
+	const answer: Answer = (data, way, from) => (answering ?? first)(data, way, from);
 
 	const listen = async (): Promise<void> => {
 		const opened: Closer[] = [];
@@ -59,7 +62,9 @@ export function openDns(options: DnsOptions): Dns {
 				const send = (answered: Buffer | undefined): void => {
 					if (answered !== undefined) udp.send(answered, {address, port});
 				};
-				void answer(data, 'udp', address).then(send, () => undefined);
+				const answered = answer(data, 'udp', address);
+				if (answered instanceof Promise) void answered.then(send, () => undefined);
+				else send(answered);
 			});
 			opened.push(udp);
 			const {port} = udp.place;
@@ -90,19 +95,25 @@ const closeAll = (closers: readonly Closer[]): void => {
 };
 
 async function answerer({index, node, router, clock, random, place, gateway, upstreams}: DnsOptions): Promise<Answer> {
-	const [{createZone}, {createUpstream}, {createResolver}, {answerTo}] = await Promise.all([
+	const [{createZone}, {createUpstream}, {createResolver}, {answerTo}, {createKeptAnswers}] = await Promise.all([
 		import('./zone.js'),
 		import('./upstream.js'),
 		import('./resolver.js'),
 		import('./answer.js'),
+		import('./kept-answers.js'),
 	]);
 	const upstream = createUpstream({servers: upstreams ?? hostResolvers(place, clock), clock});
-	const resolverOf = (zone: Zone) => createResolver({zone, upstream, random});
-	const ofHost = resolverOf(createZone({index, node, routerAddress: addressOfRouter(router), isTranslated: false}));
-	if (gateway === undefined) return (data, way) => answerTo(data, way, ofHost);
+	const answererOf = (zone: Zone): Answer => {
+		const resolver = createResolver({zone, upstream, random});
+		const kept = createKeptAnswers();
+		index.onChange(kept.drop);
+		return (data, way) => answerTo(data, way, resolver, kept);
+	};
+	const ofHost = answererOf(createZone({index, node, routerAddress: addressOfRouter(router), isTranslated: false}));
+	if (gateway === undefined) return ofHost;
 	const routerAddress = addressOfRouter(router) === undefined ? undefined : gateway;
-	const ofPods = resolverOf(createZone({index, node, routerAddress, isTranslated: true}));
-	return (data, way, from) => answerTo(data, way, isLoopback(from.replace(/^::ffff:/, '')) ? ofHost : ofPods);
+	const ofPods = answererOf(createZone({index, node, routerAddress, isTranslated: true}));
+	return (data, way, from) => (isLoopback(from.replace(/^::ffff:/, '')) ? ofHost : ofPods)(data, way, from);
 }
 
 /** Where programs of this node reach it. */

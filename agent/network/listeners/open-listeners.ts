@@ -3,8 +3,9 @@
 // What it keeps true: of a socket that was handed over nothing is lost while nobody listens on it yet; connections are counted and bounded, so
 // that no listener takes what the others need.
 
-import {createSocket, type RemoteInfo, type Socket as DatagramSocket} from 'node:dgram';
-import {createServer, type Server, type Socket} from 'node:net';
+import {createSocket, type RemoteInfo, type Socket as DatagramSocket, type SocketOptions} from 'node:dgram';
+import {lookup} from 'node:dns';
+import {createServer, isIP, type Server, type Socket} from 'node:net';
 import {limits} from '../../../api/limits.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Listeners, SocketMark, SocketPlace, TcpListener, UdpListener} from './listeners.js';
@@ -166,7 +167,7 @@ function listeningAt({address, port}: SocketPlace, onConnection: (socket: Socket
 }
 
 function boundTo({address, port}: SocketPlace, onMessage: (data: Buffer, from: RemoteInfo) => void): Promise<DatagramSocket> {
-	const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4', onMessage);
+	const socket = createSocket({type: address.includes(':') ? 'udp6' : 'udp4', lookup: lookupAtOnce}, onMessage);
 	return new Promise((resolve, reject) => {
 		socket.once('error', error => {
 			socket.close();
@@ -178,3 +179,10 @@ function boundTo({address, port}: SocketPlace, onMessage: (data: Buffer, from: R
 		});
 	});
 }
+
+/** Of an address Node makes work for a later turn, with each datagram that is sent to it. */
+const lookupAtOnce: NonNullable<SocketOptions['lookup']> = (host, options, callback) => {
+	const family = isIP(host);
+	if (family === 0) lookup(host, options, callback);
+	else callback(null, host, family);
+};

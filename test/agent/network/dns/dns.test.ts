@@ -198,3 +198,20 @@ test('pods with a network of their own are told the addresses of Services, and t
 	t.deepEqual(told(true, '169.254.1.1', 'web.default.svc.cluster.local'), ['10.96.1.2']);
 	t.deepEqual(told(true, '169.254.1.1', 'shop.test'), ['169.254.1.1']);
 });
+
+test('what is asked again in the same bytes has the same answer, until the network changes', async t => {
+	const {index, port} = await dnsWorld(t, [web]);
+	const ask = async (id: number): Promise<string> => {
+		const {answers = [], ...packet} = await askUdp(port, questionOf('web.default.svc.cluster.local', 'A', {id}));
+		t.is(packet.id, id);
+		return answers.map(answer => (answer.type === 'A' ? answer.data : '')).join();
+	};
+	t.is(await ask(1), '127.229.160.1');
+	t.is(await ask(2), '127.229.160.1');
+	index.change([aService('web', {clusterIP: '10.101.160.2', ports: [{port: 8180}]})]);
+	t.is(await ask(3), '127.229.160.2');
+	index.change([noService('web')]);
+	t.is(await ask(4), '');
+	index.change([web]);
+	t.is(await ask(5), '127.229.160.1');
+});
