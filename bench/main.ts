@@ -11,6 +11,7 @@ import {cellsBenchmark} from './cells.js';
 import {composeBenchmark} from './compose.js';
 import {crashBenchmark} from './crash.js';
 import {heardLater} from './harness/deadline.js';
+import {dnsBenchmark} from './dns.js';
 import {dockerBenchmark} from './docker.js';
 import {dockerFaultsBenchmark} from './docker-faults.js';
 import {drainBenchmark} from './drain.js';
@@ -48,6 +49,7 @@ const benchmarks: readonly Benchmark[] = [
 	disturbancesBenchmark,
 	flappingBenchmark,
 	fuzzBenchmark,
+	dnsBenchmark,
 ];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--fault NAME]... [--node-flag=--cpu-prof]
