@@ -15,12 +15,16 @@ export type PodLink = {
 	/** The node's own, in the subnet of its pods. */ readonly from: string;
 };
 
-/** On the host. */
-export const cableLines = (names: Names, {uid, address, mtu}: PodLink): readonly string[] => {
-	const link = linkOf(names, address);
+/** On the host. `pid`: a process that has the namespace already; undefined: one is made. */
+export const cableLines = (names: Names, link: PodLink, pid: number | undefined): readonly string[] => {
+	const {uid, address, mtu, from} = link;
+	const name = linkOf(names, address);
+	const namespace = namespaceOf(names, uid);
 	return [
-		`link add ${link} mtu ${mtu} address ${gatewayMac} type veth peer name eth0 mtu ${mtu} netns ${namespaceOf(names, uid)}`,
-		`link set ${link} up`,
+		pid === undefined ? `netns add ${namespace}` : `netns attach ${namespace} ${pid}`,
+		`link add ${name} mtu ${mtu} address ${gatewayMac} type veth peer name eth0 mtu ${mtu} netns ${namespace}`,
+		`link set ${name} up`,
+		`route replace ${address}/32 dev ${name} scope link src ${from} proto ${names.protocol}`,
 	];
 };
 
@@ -33,7 +37,3 @@ export const insideLines = ({address}: PodLink): readonly string[] => [
 	`route replace ${gateway}/32 dev eth0 scope link`,
 	`route replace default via ${gateway} dev eth0 src ${address}`,
 ];
-
-/** On the host, the last of all: where it is, all is. */
-export const routeLine = (names: Names, {address, from}: PodLink): string =>
-	`route replace ${address}/32 dev ${linkOf(names, address)} scope link src ${from} proto ${names.protocol}`;

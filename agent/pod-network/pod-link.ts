@@ -1,7 +1,8 @@
 // The network of one pod in the kernel: its namespace, its cable, its route. Made so that whatever was begun and not finished is made anew.
 
-import {existsSync, statSync, writeFileSync} from 'node:fs';
-import {cableLines, insideLines, routeLine, type PodLink} from './link-commands.js';
+import {existsSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {valueOr} from '../../api/value-or.js';
+import {cableLines, insideLines, type PodLink} from './link-commands.js';
 import {linkOf, namespaceFile, namespaceOf, type Names} from './names.js';
 import {routeTo} from './there.js';
 import {batch, call, type NetworkTools} from './tools.js';
@@ -15,19 +16,24 @@ export type LinkWish = PodLink & {
 export async function ensureLink(tools: NetworkTools, names: Names, wish: LinkWish): Promise<void> {
 	const {uid, address, pid} = wish;
 	const link = linkOf(names, address);
-	if (isNamespaceOf(names, uid, pid) && (await routeTo(tools, address)) === link) return;
+	if (isNamespaceOf(names, uid, pid) && isWhole(link) && (await routeTo(tools, address)) === link) return;
 	await removeLink(tools, names, uid, address);
-	const namespace = namespaceOf(names, uid);
-	await call(tools.ip, ['netns', ...(pid === undefined ? ['add', namespace] : ['attach', namespace, String(pid)])]);
-	await batch(tools.ip, cableLines(names, wish));
-	await batch(tools.ip, insideLines(wish), {namespace});
-	// Where Services and ports of the host are; all else that a pod sends there is dropped, see `rulesText`.
-	writeFileSync(`/proc/sys/net/ipv4/conf/${link}/route_localnet`, '1');
+	await batch(tools.ip, cableLines(names, wish, pid));
+	await batch(tools.ip, insideLines(wish), {namespace: namespaceOf(names, uid)});
 	// Nothing is said of IPv6 by these rules, so the host takes none of it from pods.
 	const ipv6 = `/proc/sys/net/ipv6/conf/${link}/disable_ipv6`;
 	if (existsSync(ipv6)) writeFileSync(ipv6, '1');
-	await batch(tools.ip, [routeLine(names, wish)]);
+	// Where Services and ports of the host are; all else that a pod sends there is dropped, see `rulesText`.
+	writeFileSync(loopbackFile(link), '1');
 }
+
+/** The last that is written: where it is set, all was made. */
+const loopbackFile = (link: string): string => `/proc/sys/net/ipv4/conf/${link}/route_localnet`;
+
+/** Whether the host has an interface of that name. */
+export const isLink = (link: string): boolean => existsSync(loopbackFile(link));
+
+const isWhole = (link: string): boolean => valueOr('', () => readFileSync(loopbackFile(link), 'utf8')).trim() === '1';
 
 /** Whether the name stands for the namespace of that process, or for any. */
 function isNamespaceOf(names: Names, uid: string, pid: number | undefined): boolean {
@@ -38,7 +44,8 @@ function isNamespaceOf(names: Names, uid: string, pid: number | undefined): bool
 
 /** Its cable first: the namespace lives on while anything has it, and may be the namespace of a pod that is not to be reached any more. */
 export async function removeLink(tools: NetworkTools, names: Names, uid: string, address: string): Promise<void> {
-	await removeInterface(tools, linkOf(names, address));
+	const link = linkOf(names, address);
+	if (isLink(link)) await removeInterface(tools, link);
 	await removeNamespace(tools, names, uid);
 }
 

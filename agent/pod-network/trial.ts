@@ -2,7 +2,7 @@
 
 import {readFileSync} from 'node:fs';
 import {linkOf, namespaceOf, type Names} from './names.js';
-import {removeInterface, removeNamespace} from './pod-link.js';
+import {isLink, removeInterface, removeNamespace} from './pod-link.js';
 import {rulesText} from './rules.js';
 import {batch, call, type NetworkTools} from './tools.js';
 
@@ -14,8 +14,12 @@ const uid = 'trial';
 export async function obstacleToNetworks(tools: NetworkTools, names: Names, services: string): Promise<string | undefined> {
 	try {
 		await remove(tools, names);
-		await call(tools.ip, ['netns', 'add', namespaceOf(names, uid)]);
-		await batch(tools.ip, [`link add ${linkOf(names, address)} type veth peer name eth0 netns ${namespaceOf(names, uid)}`]);
+		await batch(tools.ip, [
+			`netns add ${namespaceOf(names, uid)}`,
+			`link add ${linkOf(names, address)} type veth peer name eth0 netns ${namespaceOf(names, uid)}`,
+		]);
+		// Until iproute2 5.3 all that follows in one call is done in the namespace that was made.
+		if (!isLink(linkOf(names, address))) throw new Error('ip(8) of this host is too old: it has to be of iproute2 5.3 or later');
 		await call(tools.nsenter, [`--net=/run/netns/${namespaceOf(names, uid)}`, '--', tools.ip, 'link', 'set', 'lo', 'up']);
 		// Checked by the kernel, and not done.
 		await call(

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import {parseSubnet, type Subnet} from '../../../api/ipv4.js';
-import {cableLines, insideLines, routeLine} from '../../../agent/pod-network/link-commands.js';
+import {cableLines, insideLines} from '../../../agent/pod-network/link-commands.js';
 import {linkOf, namesOf, nodeAddress, overlayMac, podOf, namespaceOf} from '../../../agent/pod-network/names.js';
 import {noWays, wayLines, waysTo} from '../../../agent/pod-network/peers.js';
 import {chainText, rulesText} from '../../../agent/pod-network/rules.js';
@@ -60,9 +60,13 @@ test('the chain of iptables lets through what is of pods, and nothing else', t =
 
 test('a pod gets one address, and a way by the host', t => {
 	const link = {uid: 'u', address: '10.244.3.7', mtu: 1_450, from: nodeAddress(own)};
-	t.regex(cableLines(names, link)[0] ?? '', /mtu 1450 .* type veth peer name eth0 mtu 1450 netns troupe-[0-9a-f]{4}-u$/);
+	const [namespace, cable, up, route] = cableLines(names, link, undefined);
+	t.regex(namespace ?? '', /^netns add troupe-[0-9a-f]{4}-u$/);
+	t.regex(cableLines(names, link, 7)[0] ?? '', /^netns attach troupe-[0-9a-f]{4}-u 7$/);
+	t.regex(cable ?? '', /mtu 1450 .* type veth peer name eth0 mtu 1450 netns troupe-[0-9a-f]{4}-u$/);
+	t.is(up, `link set ${linkOf(names, link.address)} up`);
+	t.regex(route ?? '', /^route replace 10\.244\.3\.7\/32 dev \S+ scope link src 10\.244\.3\.0 proto \d+$/);
 	t.true(insideLines(link).includes('address add 10.244.3.7/32 dev eth0'));
-	t.regex(routeLine(names, link), /^route replace 10\.244\.3\.7\/32 dev \S+ scope link src 10\.244\.3\.0 proto \d+$/);
 });
 
 test('ways follow nodes; one whose subnet is taken has none', t => {
