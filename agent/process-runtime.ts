@@ -47,7 +47,8 @@ import {defaultUserRange, openPodUsers, type UserRange} from './process/users/po
 import type {Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
 import {foldersIn} from './os/folders.js';
-import {adoptNetworks, ensureRouted, isRouted, resolvConfIn} from './process/sandboxes/networks.js';
+import {namesIn} from './process/sandboxes/names.js';
+import {addressOf, adoptNetworks, ensureIn, ensureRouted, isRouted, obstacleTo} from './process/sandboxes/networks.js';
 import {openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
 import {createInput} from './process/containers/stdin.js';
 import {startNotes} from './process/host/start-notes.js';
@@ -98,6 +99,8 @@ export type ProcessRuntimeOptions = {
 	readonly hostPaths?: HostPaths | undefined;
 	/** Where volumes of class `local` are, absolute; undefined: there are none. */
 	readonly localVolumes?: string | undefined;
+	/** Whether pods may have the network of this node where others have networks of their own. */
+	readonly allowPrivileged?: boolean | undefined;
 	/** Undefined: all pods share the network of this node. */
 	readonly network?: PodNetwork | undefined;
 };
@@ -185,6 +188,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	return {
 		clock,
 		hostIP,
+		allowPrivileged: options.allowPrivileged === true,
 		secrets,
 		realDirectory,
 		processes,
@@ -229,12 +233,18 @@ function handlersOf(parts: Parts): Handlers {
 	return {
 		...exec.handlers,
 		'sandbox.ensure'({spec}, done) {
-			const {network, turns} = parts;
+			const {turns, host, allowPrivileged, network} = parts;
 			const answer = (record: SandboxRecord): void =>
-				done(succeeded({podIP: record.podIP, hostIP, ...(isRouted(record) ? {isRouted: true} : {})}));
-			if (removals.isRemoving(spec.uid)) withPod(parts, spec.uid, done, () => undefined);
-			else if (network === undefined) answer(sandboxes.ensure(spec));
-			else turns.run(spec.uid, () => ensureRouted(sandboxes, network, spec)).then(answer, (error: unknown) => done(systemFailure(error)));
+				done(succeeded({podIP: addressOf(record, hostIP), hostIP, ...(isRouted(record) ? {isRouted: true} : {})}));
+			if (removals.isRemoving(spec.uid)) return withPod(parts, spec.uid, done, () => undefined);
+			// What is there keeps what it was given.
+			const means = {isRoot: host.agent.uid === 0, mayMount: host.mountTools !== undefined, network, allowPrivileged};
+			const obstacle = sandboxes.find(spec.uid) === undefined ? obstacleTo(spec, means) : undefined;
+			if (obstacle !== undefined) return done(failed('ERR_RUNTIME', {message: `the pod cannot start: ${obstacle}`}));
+			if (network === undefined) return answer(ensureIn(sandboxes, hostIP, spec));
+			turns
+				.run(spec.uid, () => ensureRouted(sandboxes, network, hostIP, spec))
+				.then(answer, (error: unknown) => done(systemFailure(error)));
 		},
 		'sandbox.remove': ({uid}, done) => removeSandbox(parts, uid, done),
 		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
@@ -295,7 +305,8 @@ function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string
  * address first.
  */
 function forward(parts: Parts, pod: SandboxRecord, port: number, done: Done<{readonly session: string}>): void {
-	const {uid, podIP} = pod;
+	const {uid} = pod;
+	const podIP = addressOf(pod, parts.hostIP);
 	if (isRouted(pod)) return parts.connections.open(port, () => Promise.resolve([podIP]), done);
 	const addresses = [podIP, '127.0.0.1', '::1'];
 	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
@@ -350,7 +361,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 			hostPaths: {...hostPaths, never: [...hostPaths.never, ...hidden]},
 			hidden,
 			nfs: host.nfs,
-			resolvConf: host.mountTools === undefined ? undefined : resolvConfIn(sandboxes.find(uid), network, path.join(realDirectory, uid)),
+			ownFiles: host.mountTools === undefined ? [] : namesIn(sandboxes.find(uid), network, path.join(realDirectory, uid)),
 		},
 		userProcesses: groups.enforces('pids') ? undefined : processes,
 		homeOf: user => homes.homeOf(uid, user),

@@ -7,16 +7,30 @@ import type {Container, ContainerPort, PodSpec} from './shapes/pod.js';
 /**
  * `volumes`: volumes, and a root that is read-only. `users`: runAsUser, runAsGroup, fsGroup. `limits`: cpu and memory are enforced.
  * `claims`: volumes of claims. `nfs`: volumes that other hosts export. `terminal`: tty. `privileged`: its operator lets pods of class docker have
- * what is the node's. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
+ * what is the node's. `hostNetwork`: pods of class process may have the network of the node. `names`: they have files of their own that say whom to
+ * ask for names. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
  */
-export const nodeFeatures = ['claims', 'hostPorts', 'limits', 'nfs', 'privileged', 'terminal', 'users', 'volumes'] as const;
+export const nodeFeatures = [
+	'claims',
+	'hostNetwork',
+	'hostPorts',
+	'limits',
+	'names',
+	'nfs',
+	'privileged',
+	'terminal',
+	'users',
+	'volumes',
+] as const;
 
 export type NodeFeature = (typeof nodeFeatures)[number];
 
 /** For users who read why a node does not do, where the name alone does not say it. */
 const texts: Readonly<Partial<Record<NodeFeature, string>>> = {
 	claims: 'claims (volumes of claims need an agent of this version that can mount volumes)',
+	hostNetwork: 'hostNetwork (where pods have networks of their own, that of the node needs an agent with --allow-privileged)',
 	hostPorts: 'hostPort mapping (a hostPort other than its containerPort)',
+	names: 'names (dnsConfig, dnsPolicy None and hostAliases need an agent that can mount volumes)',
 	nfs: 'nfs (volumes of NFS need an agent that is root, and mount.nfs of nfs-common)',
 	privileged:
 		"privileged (privileged containers, namespaces of the host, capabilities beyond Docker's own and seccompProfile Unconfined need an agent with --allow-privileged)",
@@ -42,7 +56,9 @@ const containersOf = ({initContainers = [], containers}: PodSpec): readonly Cont
 function ofProcess(spec: PodSpec): readonly NodeFeature[] {
 	const containers = containersOf(spec);
 	const required: NodeFeature[] = [];
+	if (spec.hostNetwork === true) required.push('hostNetwork');
 	if (containers.some(({ports = []}) => ports.some(isMapped))) required.push('hostPorts');
+	if (namesHosts(spec)) required.push('names');
 	if (spec.volumes?.some(({nfs}) => nfs !== undefined) === true) required.push('nfs');
 	if (containers.some(({tty}) => tty === true)) required.push('terminal');
 	if (namesUsers(spec.securityContext) || containers.some(({securityContext}) => namesUsers(securityContext))) required.push('users');
@@ -61,6 +77,9 @@ function needsPrivilege(spec: PodSpec): boolean {
 		);
 	});
 }
+
+const namesHosts = ({dnsPolicy, dnsConfig: {nameservers = [], searches = [], options = []} = {}, hostAliases = []}: PodSpec): boolean =>
+	dnsPolicy === 'None' || [nameservers, searches, options, hostAliases].some(({length}) => length > 0);
 
 const isMapped = ({containerPort, hostPort = containerPort}: ContainerPort): boolean => hostPort !== containerPort;
 

@@ -735,6 +735,11 @@ export const limits = {
 
 	/** The environment of a container, and its command line, as they are after expansion: Linux takes no more (E2BIG). */
 	environmentCharacters: 2_097_152,
+	/** Servers, domains to look in, and options of a pod's resolv.conf; of the domains also the characters of all, with spaces. As in Kubernetes. */
+	podNameservers: 3,
+	podSearches: 32,
+	podSearchCharacters: 2_048,
+	podDnsOptions: 32,
 	/** How long an answer about the cluster's own names is good for. */
 	dnsTtlSeconds: 5,
 	/** Records of one answer about a Service; the rest is left out. */

@@ -17,6 +17,8 @@ export type Names = {
 	readonly services: string;
 	/** Of iptables. */
 	readonly chain: string;
+	/** At which programs of the host find its resolver: of loopback, so always there. Other agents of the host have theirs elsewhere. */
+	readonly resolver: string;
 	/** Who has set a route, as rtnetlink(7) has it: none of those that are given to known programs (/etc/iproute2/rt_protos). */
 	readonly protocol: number;
 };
@@ -33,6 +35,7 @@ export function namesOf(folder: string): Names {
 		table: `troupe-pods-${tag}`,
 		services: `troupe-services-${tag}`,
 		chain: `TROUPE-PODS-${tag.toUpperCase()}`,
+		resolver: `127.53.${digest[3] ?? 0}.${digest[4] ?? 0}`,
 		protocol: 64 + ((digest[2] ?? 0) % 100),
 	};
 }

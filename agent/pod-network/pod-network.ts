@@ -4,11 +4,9 @@
 // there are is said by the node's cache. All in the kernel follows from these, is found by name, and is compared with them at each start and then
 // every now and again.
 
-import {readFileSync} from 'node:fs';
 import {isIPv4} from 'node:net';
 import type {HostPort} from '../../api/host-port.js';
 import {parseSubnet, subnetText, type Subnet} from '../../api/ipv4.js';
-import {valueOr} from '../../api/value-or.js';
 import {limits} from '../../api/limits.js';
 import type {NetworkNode} from '../../actors/protocol/network-object.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
@@ -17,12 +15,12 @@ import {explained} from '../os/explained.js';
 import {createTurns} from '../os/turns.js';
 import {createAddressPool, type AddressPool} from './address-pool.js';
 import {beginForwarding, hasTable, openForward, writeRules} from './host-rules.js';
+import {gateway} from './link-commands.js';
 import {linkOf, namespaceFile, nodeAddress, type Names} from './names.js';
 import {subnetOf, type Overlay, type Peer} from './peers.js';
 import {ensureLink, forgetConnections, removeLink} from './pod-link.js';
 import {removePodNetwork, sweep} from './remove-everything.js';
-import {podNamesOf, type PodNames} from './pod-names.js';
-import type {Door, RoutedPod} from './rules.js';
+import {dnsPort, type Door, type RoutedPod} from './rules.js';
 import type {Underlay} from './there.js';
 import type {NetworkTools} from './tools.js';
 import {ensureNodeAddress, ensureWays, mtuOf} from './ways.js';
@@ -46,8 +44,8 @@ export type PodNetworkOptions = {
 
 export type PodNetwork = {
 	readonly isRouted: boolean;
-	/** Whom pods of that namespace ask for names; undefined: whom their host asks. */
-	readonly namesOf: (namespace: string) => PodNames | undefined;
+	/** The address at which pods find the resolver of this node, those with a network of their own or those in the host's; undefined: they do not. */
+	readonly resolver: (of: 'routed' | 'host') => string | undefined;
 	/** Of this host, as others reach it; undefined: it has none. */
 	readonly hostIP: string | undefined;
 	/** A pod whose sandbox is written down. Before `begin`. */
@@ -143,13 +141,11 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	};
 	return {
 		isRouted,
-		namesOf: namespace =>
-			doors.some(({port}) => port === dnsPort)
-				? podNamesOf(
-						namespace,
-						valueOr('', () => readFileSync('/etc/resolv.conf', 'utf8')),
-					)
-				: undefined,
+		resolver(of) {
+			if (!doors.some(({port}) => port === dnsPort)) return undefined;
+			// Where no pod has a network of its own the rules need not be there.
+			return of === 'routed' ? gateway : isRouted ? names.resolver : undefined;
+		},
 		hostIP: underlay?.address,
 		adopt: pod => void pods.set(pod.uid, pod),
 		begin: whenBegun,
@@ -216,7 +212,6 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 
 type Place = {readonly own: Subnet | undefined; readonly peers: readonly Peer[]};
 
-const dnsPort = 53;
 
 /** Those that listen on IPv4. */
 function doorsOf({dns, router}: PodNetworkOptions['doors']): readonly Door[] {

@@ -17,6 +17,8 @@ export type Rules = {
 	readonly doors: readonly Door[];
 };
 
+export const dnsPort = 53;
+
 /** What of the node pods find at the address that they send everything to. */
 export type Door = {readonly protocol: 'tcp' | 'udp'; readonly port: number; readonly at: Place};
 
@@ -59,6 +61,10 @@ export const rulesText = (names: Names, {subnet, subnets, pods, doors}: Rules): 
 		'	}',
 		'	chain output {',
 		'		type nat hook output priority -100; policy accept;',
+		// A resolv.conf names no port.
+		...doors.flatMap(({protocol, port, at}) =>
+			port === dnsPort ? [`		ip daddr ${names.resolver} ${protocol} dport ${port} dnat ip to ${at.host}:${at.port}`] : [],
+		),
 		'		fib daddr type local jump ports',
 		'	}',
 		// What still goes there after the translation is no port of it, and no business of another network.

@@ -8,19 +8,16 @@ import {checkAffinity} from './affinity.js';
 import {checkContainer, checkInitContainer, type PodContext} from './container.js';
 import {checkLabels} from './metadata.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
+import {checkPodDns} from './pod-dns.js';
 import {checkHostPorts} from './ports.js';
-import {forbid, itemsOf, membersOf, refuse, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {forbid, itemsOf, membersOf, refuse, refuseDuplicates, refuseOthers, textOf, type Found} from './report.js';
 import {checkRuntimeClass} from './runtime-class.js';
 import {checkSpread} from './spread.js';
 import {checkTolerations} from './taints.js';
 import {checkVolumes} from './volume.js';
 
-/** No part of this version acts on them. */
-const later = new Set(['subdomain']);
-
 /** Values that ask for what happens anyway; kubectl and exported manifests have them. */
 const fixed = new Map([
-	['dnsPolicy', ['ClusterFirst', 'Default']],
 	['schedulerName', ['default-scheduler']],
 	['serviceAccountName', ['default']],
 	['serviceAccount', ['default']],
@@ -51,15 +48,17 @@ export function checkPodSpec(found: Found, path: string, spec: JsonObject): void
 	checkLabels(found, `${path}.nodeSelector`, spec['nodeSelector']);
 	const hostname = textOf(spec['hostname']);
 	if (hostname !== undefined && hostname !== '') checkDnsLabel(found, `${path}.hostname`, hostname);
+	const subdomain = textOf(spec['subdomain']);
+	if (subdomain !== undefined && subdomain !== '') checkDnsLabel(found, `${path}.subdomain`, subdomain);
 	checkTolerations(found, `${path}.tolerations`, spec['tolerations']);
 	checkAffinity(found, `${path}.affinity`, spec['affinity']);
 	checkSpread(found, `${path}.topologySpreadConstraints`, spec['topologySpreadConstraints']);
 	checkPullSecrets(found, `${path}.imagePullSecrets`, spec['imagePullSecrets']);
 	checkHost(found, path, spec, all);
 	checkHostAliases(found, `${path}.hostAliases`, spec['hostAliases']);
+	checkPodDns(found, path, spec);
 	checkGroups(found, `${path}.securityContext`, membersOf(spec['securityContext']));
 	checkRuntimeClass(found, path, spec);
-	refuseUnsupported(found, spec, path, later);
 	refuseOthers(found, spec, path, fixed);
 }
 

@@ -32,7 +32,7 @@ const needsDocker = (found: Found, path: string, field: string): void => needs(f
 
 // ---- process -------------------------------------------------------------------------------------------------------------
 
-const ofDocker = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostAliases'];
+const ofDocker = ['hostPID', 'hostIPC', 'shareProcessNamespace'];
 
 /** A program of the node, with the node's files, network and calls of the kernel. */
 function checkProcess(found: Found, path: string, spec: JsonObject): void {

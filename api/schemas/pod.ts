@@ -135,6 +135,25 @@ const podSecurityContext = () =>
 		{'x-not-yet': ['appArmorProfile', 'fsGroupChangePolicy', 'seLinuxOptions', 'sysctls', 'windowsOptions']},
 	);
 
+export const dnsPolicies = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'] as const;
+
+const dnsConfig = () =>
+	record({
+		nameservers: optional(about('Further servers, as addresses; at most 3.', list(text()))),
+		searches: optional(about('Further domains in which names are looked up.', list(text()))),
+		options: optional(
+			about(
+				'Further options of resolv.conf; in place of others of the same name.',
+				list(
+					record({
+						name: optional(about('As resolv.conf has it: ndots, timeout.', text())),
+						value: optional(about('Where it has one.', text())),
+					}),
+				),
+			),
+		),
+	});
+
 export const spec = () =>
 	record(
 		{
@@ -169,11 +188,11 @@ export const spec = () =>
 			affinity: optional(about('Which nodes and neighbours it wants, and which not.', affinity())),
 			topologySpreadConstraints: optional(about('How such pods are spread over nodes.', list(topologySpread(), mergedBy('topologyKey')))),
 			activeDeadlineSeconds: optional(about('It is ended so long after its start.', seconds(1))),
-			hostNetwork: optional(about("Whether it has the network of its node; of class docker, where the node's operator allows it.", flag())),
-			hostPID: optional(about('Whether it sees the processes of its node; of class docker, alike.', flag())),
+			hostNetwork: optional(about("Whether it has the network of its node, where the node's operator allows it.", flag())),
+			hostPID: optional(about("Whether it sees the processes of its node; of class docker, where the node's operator allows it.", flag())),
 			hostIPC: optional(about('Whether it shares IPC with its node; of class docker, alike.', flag())),
 			shareProcessNamespace: optional(about("Whether its containers see each other's processes; of class docker.", flag())),
-			subdomain: optional(about('Not supported yet.', text())),
+			subdomain: optional(about('A headless Service of that name gives it a name by its hostname.', text())),
 			priorityClassName: optional(about('The PriorityClass it belongs to.', text())),
 			priority: optional(about('Set from its class; higher ones go first.', whole(-maxInt32, maxInt32))),
 			preemptionPolicy: optional(about('Whether it may take the place of lower ones.', oneOf(['PreemptLowerPriority', 'Never']))),
@@ -185,13 +204,17 @@ export const spec = () =>
 			),
 			hostAliases: optional(
 				about(
-					'Further names in its /etc/hosts; of class docker.',
+					'Further names in its /etc/hosts.',
 					list(record({ip: about('The address.', text()), hostnames: optional(about('Its names.', list(text())))}), mergedBy('ip')),
 				),
 			),
 			dnsPolicy: optional(
-				about('Accepted: ClusterFirst or Default.', oneOf(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'])),
+				about(
+					'Whom programs ask for names: ClusterFirst, ClusterFirstWithHostNet, whom the node asks (Default), or dnsConfig (None).',
+					oneOf(dnsPolicies),
+				),
 			),
+			dnsConfig: optional(about('What its programs are told of names beside that.', dnsConfig())),
 			schedulerName: optional(about('Accepted: default-scheduler.', text())),
 			serviceAccountName: optional(about('Accepted: default.', text())),
 			serviceAccount: optional(about('Accepted: default.', text())),
@@ -200,7 +223,6 @@ export const spec = () =>
 		},
 		{
 			'x-not-yet': [
-				'dnsConfig',
 				'ephemeralContainers',
 				'hostUsers',
 				'os',

@@ -72,7 +72,7 @@ export const spec = () =>
 		replicas: optional(about('How many pods there should be; 1 when left out.', whole(0, limits.replicas))),
 		selector: about('Which pods belong to it. It stays as it is.', selector()),
 		template: about('What its pods are made from.', podTemplate()),
-		serviceName: optional(about('Accepted: the Service that is to name its pods. It stays as it is.', text())),
+		serviceName: optional(about('The headless Service that names its pods. It stays as it is.', text())),
 		podManagementPolicy: optional(
 			about('OrderedReady (the default): one after the other; Parallel: all at once.', oneOf(['OrderedReady', 'Parallel'])),
 		),

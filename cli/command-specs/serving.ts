@@ -39,7 +39,8 @@ const runtimeFlags: FlagSpecs = {
 	},
 	'allow-privileged': {
 		type: 'boolean',
-		about: 'pods of Docker may have what gives them this host: privileged, its namespaces, any capability',
+		about:
+			'pods may have the network of this host; those of Docker all that gives them the host: privileged, its namespaces, any capability',
 	},
 	'warm-sandboxes': {
 		type: 'number',

@@ -65,7 +65,8 @@ function addressesOf({spec, status}: Pod): readonly string[] | undefined {
 			const what = `${port === undefined ? '' : `${port}, `}${protocol}, container ${name}`;
 			const own = `${formatHostPort({host: podIP, port: containerPort})}  (${what})`;
 			const hostIP = status?.hostIP;
-			return hostPort === undefined || hostIP === undefined
+			const isSame = hostIP === podIP && hostPort === containerPort;
+			return hostPort === undefined || hostIP === undefined || isSame
 				? [own]
 				: [own, `${formatHostPort({host: hostIP, port: hostPort})}  (${what}, on the node's own address)`];
 		}),

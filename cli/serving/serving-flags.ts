@@ -91,12 +91,16 @@ export function runtimesOf(
 	problems: string[],
 ): Pick<HostOptions, 'runtime' | 'docker' | 'dockerProblem' | 'allowPrivileged' | 'warmSandboxes'> {
 	const runtime = wordOf(flags, 'runtime', ['auto', 'process', 'docker', 'simulated'], problems);
-	const ofDocker = ['docker', 'allow-privileged', 'warm-sandboxes'].filter(name => flags.words.some(word => word.startsWith(`--${name}=`)));
+	const isGiven = (name: string): boolean => flags.words.some(word => word.startsWith(`--${name}=`));
+	const allowPrivileged = flags.on('allow-privileged');
 	if (runtime === 'process' || runtime === 'simulated') {
+		const ofDocker = ['docker', 'warm-sandboxes'].filter(isGiven);
 		problems.push(...ofDocker.map(name => `--${name} is of Docker, and --runtime ${runtime} runs no pods of it`));
-		return {runtime, docker: undefined, dockerProblem: undefined, allowPrivileged: false, warmSandboxes: undefined};
+		if (runtime === 'simulated' && isGiven('allow-privileged'))
+			problems.push('--allow-privileged has no effect with --runtime simulated: pods are only pretended');
+		return {runtime, docker: undefined, dockerProblem: undefined, allowPrivileged, warmSandboxes: undefined};
 	}
-	const rest = {runtime, allowPrivileged: flags.on('allow-privileged'), warmSandboxes: warmSandboxesOf(flags, problems)};
+	const rest = {runtime, allowPrivileged, warmSandboxes: warmSandboxesOf(flags, problems)};
 	const docker = engineOf(flags.text('docker'), fromEnvironment);
 	if (typeof docker !== 'string') return {...rest, docker, dockerProblem: undefined};
 	if (flags.text('docker') === undefined && runtime === 'auto') return {...rest, docker: undefined, dockerProblem: docker};

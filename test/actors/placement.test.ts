@@ -90,7 +90,7 @@ test('a port of a node is one pod’s, per protocol', t => {
 });
 
 test('where pods have a network of their own, only what asks for a port of the node takes one', t => {
-	const nodes = [aNode({status: {network: {pods: 'routed', services: 'proxy'}}})];
+	const nodes = [aNode({status: {network: {pods: 'routed', services: 'proxy'}, runtimeFeatures: ['hostNetwork']}})];
 	const containers = [aContainer({ports: [{containerPort: 53}, {containerPort: 80, hostPort: 80}]})];
 	const pods = [aReadyPod({name: 'one', spec: {containers}})];
 	t.is(where(withPorts({containerPort: 53}), {nodes, pods}), 'node-a');

@@ -50,13 +50,13 @@ test('what is no spec is left to admission', t => {
 
 test('what a pod asks for is looked at with the class that it was given', t => {
 	const problemsWith = (runtimeClass: RuntimeClass): string => {
-		const prepared = podController.prepare?.(draft({hostAliases: [{ip: '10.0.0.1'}]}), indexOf(configured(runtimeClass)));
+		const prepared = podController.prepare?.(draft({shareProcessNamespace: true}), indexOf(configured(runtimeClass)));
 		if (prepared?.ok !== true) return 'not prepared';
 		const admitted = admitCreate(prepared.value);
 		return admitted.ok ? 'admitted' : admitted.error.message;
 	};
 	t.is(problemsWith('docker'), 'admitted');
-	t.is(problemsWith('process'), 'spec.hostAliases: needs runtimeClassName: docker, and here it is process');
+	t.is(problemsWith('process'), 'spec.shareProcessNamespace: needs runtimeClassName: docker, and here it is process');
 });
 
 // ---- in a cluster --------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ const hostly = (name: string, replicas: number): unknown => ({
 		selector: {matchLabels: {app: name}},
 		template: {
 			metadata: {labels: {app: name}},
-			spec: {containers: [aContainer()], ...(name === 'web' ? {} : {hostAliases: [{ip: '10.0.0.1', hostnames: ['db']}]})},
+			spec: {containers: [aContainer()], ...(name === 'web' ? {} : {shareProcessNamespace: true})},
 		},
 	},
 });
@@ -87,23 +87,23 @@ const classesOf = (cluster: FakeCluster, app: string): readonly unknown[] =>
 test('what makes pods that the default class refuses says so in its words, and makes them when the default is another', t => {
 	const cluster = new FakeCluster({nodes: ['node-a']});
 	cluster.create('replicasets', hostly('web', 1));
-	cluster.create('replicasets', hostly('aliased', 2));
+	cluster.create('replicasets', hostly('sharing', 2));
 	cluster.pass(5_000);
 	t.deepEqual(classesOf(cluster, 'web'), ['process']);
-	t.deepEqual(classesOf(cluster, 'aliased'), []);
-	const key = objectKey('replicasets', 'default', 'aliased');
+	t.deepEqual(classesOf(cluster, 'sharing'), []);
+	const key = objectKey('replicasets', 'default', 'sharing');
 	t.true(cluster.reasons(key).includes('FailedCreate'));
-	const failure = conditionOf(replicaSet(cluster, 'aliased').status?.conditions, 'ReplicaFailure');
-	t.regex(failure?.message ?? '', /spec\.hostAliases: needs runtimeClassName: docker, and here it is process/);
+	const failure = conditionOf(replicaSet(cluster, 'sharing').status?.conditions, 'ReplicaFailure');
+	t.regex(failure?.message ?? '', /spec\.shareProcessNamespace: needs runtimeClassName: docker, and here it is process/);
 
 	const changed = cluster.tellRecord(clusterConfigKey, {type: 'patch', patch: {spec: {runtime: {default: 'docker'}}}});
 	t.true(changed.ok, changed.ok ? '' : changed.error.message);
 	cluster.pass(600_000);
-	t.deepEqual(classesOf(cluster, 'aliased'), ['docker', 'docker']);
+	t.deepEqual(classesOf(cluster, 'sharing'), ['docker', 'docker']);
 	t.deepEqual(classesOf(cluster, 'web'), ['process']);
-	const [waiting] = (cluster.list('pods') as readonly Pod[]).filter(({metadata}) => metadata.labels?.['app'] === 'aliased');
+	const [waiting] = (cluster.list('pods') as readonly Pod[]).filter(({metadata}) => metadata.labels?.['app'] === 'sharing');
 	t.is(conditionOf(waiting?.status?.conditions, 'PodScheduled')?.message, '0/1 nodes fit: node-a: runs no pods of class docker');
-	t.is(conditionOf(replicaSet(cluster, 'aliased').status?.conditions, 'ReplicaFailure'), undefined);
+	t.is(conditionOf(replicaSet(cluster, 'sharing').status?.conditions, 'ReplicaFailure'), undefined);
 });
 
 test('a pod that a client creates is refused as a whole, also where it is only tried', t => {

@@ -52,6 +52,19 @@ test('what the pod says of it is handed on: class, host name, namespaces, names 
 	});
 });
 
+test('whom its programs ask for names is handed on where the pod says something of it', t => {
+	const dnsOf = (spec: object) => sandboxSpecOf(anAssignment({spec})).dns;
+	t.is(dnsOf({dnsPolicy: 'ClusterFirst', dnsConfig: {nameservers: []}}), undefined);
+	t.deepEqual(dnsOf({dnsPolicy: 'Default'}), {policy: 'Default', nameservers: [], searches: [], options: []});
+	const options = [{name: 'ndots', value: '2'}, {name: 'rotate'}, {name: 'edns0', value: ''}];
+	t.deepEqual(dnsOf({dnsConfig: {searches: ['a.example'], options}}), {
+		policy: 'ClusterFirst',
+		nameservers: [],
+		searches: ['a.example'],
+		options: ['ndots:2', 'rotate', 'edns0'],
+	});
+});
+
 test('ports of the host are those of containers and sidecars, and only those that name one', t => {
 	const assignment = anAssignment({
 		spec: {

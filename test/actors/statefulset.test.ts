@@ -33,6 +33,12 @@ test('the pods have numbers, names, host names and labels of their own, and are 
 	t.regex(world.revision.metadata.name, /^db-[a-z0-9]{10}$/);
 });
 
+test('their headless Service names them, if anything can be called so', t => {
+	const specWith = (serviceName: string): object => creates(new World({serviceName}).look(), 'Pod')[0]?.spec as object;
+	t.like(specWith('db'), {hostname: 'db-0', subdomain: 'db'});
+	for (const none of ['', 'no such.name']) t.false(Object.hasOwn(specWith(none), 'subdomain'));
+});
+
 test('the template may say that they are not exclusive', t => {
 	const annotations = {'troupe.dev/exclusive': 'false'};
 	const world = new World({template: {...templateOf('program'), metadata: {labels: {app: 'db'}, annotations}}});

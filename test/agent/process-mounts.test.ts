@@ -68,6 +68,22 @@ test('where the node has the mount point nothing is covered', t => {
 	t.like(plan.mounts[0], {folder: scratch, file: undefined, target: there, readOnly: false});
 });
 
+test('a file of the pod is seen in place of one of the node, unless the manifest has something there', t => {
+	const {folder, scratch, plan, must} = worldOf(t);
+	const place = path.join(folder, 'conf');
+	const own = {file: path.join(scratch, 'own'), place, isAsked: true};
+	t.regex(
+		reasonOf(plan([], {ownFiles: [own]})),
+		/^its pod is to have an \S+\/conf of its own, and this node has none that it could stand for$/,
+	);
+	t.deepEqual(must([], {ownFiles: [{...own, isAsked: false}]}).mounts, []);
+	writeFileSync(path.join(folder, 'elsewhere'), '');
+	symlinkSync('elsewhere', place);
+	const [mounted] = must([], {ownFiles: [own]}).mounts;
+	t.like(mounted, {folder: scratch, file: 'own', path: place, target: path.join(folder, 'elsewhere'), readOnly: true});
+	t.is(must([mount('files', place, {subPath: 'a.txt'})], {ownFiles: [own]}).mounts.length, 1);
+});
+
 test('where it has none each folder on the way is covered, and nothing is made on the node', t => {
 	const {folder, must} = worldOf(t);
 	writeFileSync(path.join(folder, 'file'), '');

@@ -25,15 +25,9 @@ const toDocker = 'needs runtimeClassName: docker, and here it is process';
 
 /** What one class does, and how the other refuses it. */
 const ofDockerAlone: readonly (readonly [title: string, spec: Fields, ...problems: string[]])[] = [
-	['the network of the node', {hostNetwork: true}, `spec.hostNetwork: ${toDocker}`],
 	['the processes of the node', {hostPID: true}, `spec.hostPID: ${toDocker}`],
 	['the IPC of the node', {hostIPC: true}, `spec.hostIPC: ${toDocker}`],
 	['processes that see each other', {shareProcessNamespace: true}, `spec.shareProcessNamespace: ${toDocker}`],
-	[
-		'names of hosts',
-		{hostAliases: [{ip: '10.0.0.1', hostnames: ['db', 'db.example.org']}, {ip: 'fe80::1'}]},
-		`spec.hostAliases: ${toDocker}`,
-	],
 	[
 		'groups of the image',
 		{securityContext: {supplementalGroupsPolicy: 'Merge'}},
@@ -123,8 +117,8 @@ test('a template that names its class is held to it, and one that names none is 
 
 test('what is so anyway is admitted of class process', t => {
 	const spec = {
-		hostNetwork: false,
-		hostAliases: [],
+		hostPID: false,
+		shareProcessNamespace: false,
 		securityContext: {supplementalGroupsPolicy: 'Strict', seccompProfile: {type: 'Unconfined'}},
 		...container({
 			securityContext: {privileged: false, capabilities: {add: [], drop: []}, seccompProfile: {type: 'Unconfined'}},
@@ -219,13 +213,15 @@ test('rules of a class look at what the schema refused, and do not throw', t => 
 });
 
 test('on the network of its node a port is one of the node', t => {
-	const admitted = admitCreate(
-		ofClass('docker', {hostNetwork: true, ...container({ports: [{containerPort: 80}, {containerPort: 81, hostPort: 81}]})}),
-	);
-	t.deepEqual(
-		admitted.ok ? (admitted.value.spec as PodSpec).containers[0]?.ports?.map(({hostPort}) => hostPort) : admitted.error.message,
-		[80, 81],
-	);
+	for (const runtimeClass of runtimeClasses) {
+		const admitted = admitCreate(
+			ofClass(runtimeClass, {hostNetwork: true, ...container({ports: [{containerPort: 80}, {containerPort: 81, hostPort: 81}]})}),
+		);
+		t.deepEqual(
+			admitted.ok ? (admitted.value.spec as PodSpec).containers[0]?.ports?.map(({hostPort}) => hostPort) : admitted.error.message,
+			[80, 81],
+		);
+	}
 });
 
 // ---- for life ------------------------------------------------------------------------------------------------------------
@@ -284,6 +280,16 @@ test('what depends on the host of a process depends on nothing of class docker; 
 	t.deepEqual(features('process', spec), ['claims', 'hostPorts', 'terminal', 'users', 'volumes']);
 	t.deepEqual(features(undefined, spec), ['claims', 'hostPorts', 'terminal', 'users', 'volumes']);
 	t.deepEqual(features('docker', spec), ['claims']);
+});
+
+test('of class process the network of the node, and names of its own, are asked of the node', t => {
+	t.deepEqual(features('process', {hostNetwork: true, ...container({ports: [{containerPort: 80, hostPort: 80}]})}), ['hostNetwork']);
+	t.deepEqual(features('process', {hostNetwork: true, hostAliases: [{ip: '10.0.0.1', hostnames: ['db']}]}), ['hostNetwork', 'names']);
+	t.deepEqual(features('process', {dnsPolicy: 'None', dnsConfig: {nameservers: ['10.0.0.1']}}), ['names']);
+	t.deepEqual(features('process', {dnsConfig: {options: [{name: 'ndots', value: '1'}]}}), ['names']);
+	for (const dnsPolicy of ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'])
+		t.deepEqual(features('process', {dnsPolicy, dnsConfig: {searches: []}, hostAliases: []}), []);
+	t.deepEqual(features('docker', {dnsPolicy: 'None', dnsConfig: {nameservers: ['10.0.0.1']}}), []);
 });
 
 for (const [title, spec, needed] of [

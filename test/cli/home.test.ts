@@ -160,12 +160,14 @@ test('an Engine is that of --docker, else of DOCKER_HOST, else where Docker list
 	t.like(elsewhere, {docker: undefined, dockerProblem: problem});
 	t.deepEqual(engineNotes(elsewhere, undefined), [`${problem}: pods run as processes`]);
 	await t.throwsAsync(engineOf('ssh://x', '--runtime=docker'), {message: problem});
+	t.like(await engineOf(undefined, '--runtime=process', '--allow-privileged'), {allowPrivileged: true, docker: undefined});
+	await t.throwsAsync(engineOf(undefined, '--runtime=simulated', '--allow-privileged'), {message: /^--allow-privileged has no effect/});
 	t.like(await engineOf('ssh://x', '--runtime=process'), {docker: undefined, dockerProblem: undefined});
 	await t.throwsAsync(engineOf(undefined, '--docker=tcp://10.0.0.7:2375'), {message: /^--docker must be an Engine of this host/});
-	await t.throwsAsync(engineOf(undefined, '--runtime=process', '--docker=unix:///d', '--allow-privileged'), {
+	await t.throwsAsync(engineOf(undefined, '--runtime=process', '--docker=unix:///d', '--warm-sandboxes=1'), {
 		message: [
 			'--docker is of Docker, and --runtime process runs no pods of it',
-			'--allow-privileged is of Docker, and --runtime process runs no pods of it',
+			'--warm-sandboxes is of Docker, and --runtime process runs no pods of it',
 		].join('\n'),
 	});
 });

@@ -30,7 +30,7 @@ const service = (name: string): object => ({
 
 test.serial('containers and processes have addresses of one subnet, reach each other and Services', async t => {
 	t.timeout(120_000);
-	await up('--network=routed');
+	await up('--network=routed', '--allow-privileged');
 	await apply(
 		service('d'),
 		dockerPod('d', {containers: [serves('d', {hostPort: 18_081})]}, {labels: {app: 'd'}}),
@@ -72,20 +72,44 @@ test.serial('a sandbox that dies is made anew with the address that its pod has'
 	t.is(await fromP(`http://${before}:8000/`), 'd');
 });
 
+test.serial('whom a container asks for names is what its pod says, also in the network of the host', async t => {
+	t.timeout(120_000);
+	const sleeps = {containers: [shell('c', 'sleep 1000000')]};
+	await apply(
+		dockerPod('h', {hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet', ...sleeps}),
+		dockerPod('o', {hostNetwork: true, ...sleeps}),
+		dockerPod('n', {dnsPolicy: 'None', dnsConfig: {nameservers: ['169.254.1.1'], searches: ['svc.cluster.local']}, ...sleeps}),
+	);
+	for (const pod of ['h', 'o', 'n']) await ready(pod);
+	const {status} = await podOf({fine}, 'h');
+	t.is(status?.podIP, status?.hostIP);
+	const resolvConf = (pod: string): Promise<string> => fine('exec', pod, '--', 'cat', '/etc/resolv.conf');
+	t.regex(await resolvConf('h'), /^nameserver 127\.53\.\d+\.\d+$/m);
+	t.regex(await resolvConf('h'), /^search default\.svc\.cluster\.local [^]*ndots:5/m);
+	t.notRegex(await resolvConf('o'), /127\.53|cluster\.local/);
+	t.regex(await resolvConf('n'), /^nameserver 169\.254\.1\.1$/m);
+	t.regex(await resolvConf('n'), /^search svc\.cluster\.local$/m);
+	t.regex(await fine('exec', 'n', '--', 'nslookup', 'd.default.svc.cluster.local'), /10\.\d+\.\d+\.\d+/);
+	// Programs of the host find Services at addresses of loopback.
+	t.regex(await fine('exec', 'h', '--', 'nslookup', 'd.default.svc.cluster.local'), /Address[^]*Address.*127\.\d+\./);
+	await fine('delete', 'pod', 'h', 'o', 'n', '--grace-period', '1');
+});
+
 test.serial('the agent dies, and nothing is another; at the end nothing is left', async t => {
 	t.timeout(120_000);
 	const addresses = [await podIP('d'), await podIP('p')];
 	process.kill(home.endpoints().pid, 'SIGKILL');
-	await up('--network=routed');
+	await up('--network=routed', '--allow-privileged');
 	await ready('d');
 	t.deepEqual([await podIP('d'), await podIP('p')], addresses);
 	t.is(await fromP(`http://${addresses[0] ?? ''}:8000/`), 'd');
+	const uids = (await Promise.all(['d', 'p'].map(pod => podOf({fine}, pod)))).map(({metadata}) => metadata.uid);
 	await leavesNothing(t);
 	t.notRegex(await dockerd().inNamespace('ip', '-brief', 'link'), /^troupe/m);
 	t.notRegex(await dockerd().inNamespace(nft, 'list', 'tables'), /troupe-pods/);
 	t.notRegex(await dockerd().inNamespace('iptables', '-S'), /TROUPE/);
 	t.deepEqual(
-		readdirSync('/run/netns').filter(name => /^troupe-[0-9a-f]{4}-/.test(name)),
+		readdirSync('/run/netns').filter(name => uids.some(uid => name.endsWith(`-${uid}`))),
 		[],
 	);
 });

@@ -6,6 +6,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import type {ClaimTemplate, StatefulSet} from '../../../api/kinds/statefulset.js';
 import type {ControllerRevision} from '../../../api/kinds/controllerrevision.js';
 import type {ApiObject, Draft} from '../../../api/object.js';
+import {isDnsLabel} from '../../../api/rules/names.js';
 import type {PodSpec} from '../../../api/shapes/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {placeNumber, podIndexLabel, podNameLabel, revisionLabel} from '../pods/pod-terms.js';
@@ -62,9 +63,13 @@ export function statefulPod(set: StatefulSet, ordinal: number, revision: Control
 			labels: {...labels, [revisionLabel]: revision.metadata.name, [podNameLabel]: name, [podIndexLabel]: String(ordinal)},
 			annotations: {[exclusiveAnnotation]: 'true', ...annotations},
 		},
-		spec: {...withClaims(set, name, draft.spec as PodSpec), hostname: name},
+		spec: {...withClaims(set, name, draft.spec as PodSpec), hostname: name, ...subdomainOf(set)},
 	};
 }
+
+/** Its headless Service, which gives each pod a name. What cannot be called so has none. */
+const subdomainOf = ({spec}: StatefulSet): Pick<PodSpec, 'subdomain'> =>
+	spec?.serviceName !== undefined && isDnsLabel(spec.serviceName) ? {subdomain: spec.serviceName} : {};
 
 export const claimTemplatesOf = ({spec}: StatefulSet): readonly ClaimTemplate[] => spec?.volumeClaimTemplates ?? [];
 

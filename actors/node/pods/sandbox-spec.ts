@@ -2,7 +2,7 @@
 
 import {isExclusive} from '../../../api/exclusive.js';
 import {hostNameOf} from '../../../api/host-name.js';
-import type {Container} from '../../../api/kinds/pod.js';
+import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {runtimeClassOf} from '../../../api/runtime-class.js';
 import {sidecarsIn} from '../../../api/sidecars.js';
 import {controllerName, type Assignment} from '../../protocol/sync-message.js';
@@ -24,9 +24,17 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		hostIPC,
 		hostAliases: hostAliases.map(({ip, hostnames = []}) => ({ip, hostnames})),
 		hostPorts: [...sidecarsIn(spec), ...spec.containers].flatMap(hostPortsOf),
-		...(spec.dnsPolicy === 'Default' ? {dnsPolicy: 'Default' as const} : {}),
+		...dnsOf(spec),
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
 	};
+}
+
+/** Nothing where the pod says nothing of it. */
+function dnsOf({dnsPolicy: policy = 'ClusterFirst', dnsConfig = {}}: PodSpec): Pick<SandboxSpec, 'dns'> {
+	const {nameservers = [], searches = [], options = []} = dnsConfig;
+	const said = options.map(({name = '', value = ''}) => (value === '' ? name : `${name}:${value}`));
+	const isUsual = policy === 'ClusterFirst' && [nameservers, searches, said].every(({length}) => length === 0);
+	return isUsual ? {} : {dns: {policy, nameservers, searches, options: said}};
 }
 
 const hostPortsOf = ({ports = []}: Container): readonly HostPort[] =>

@@ -26,8 +26,8 @@ export type SandboxSpec = {
 	readonly hostIPC: boolean;
 	/** Names that its containers find in /etc/hosts. */
 	readonly hostAliases: readonly HostAlias[];
-	/** Whom its programs ask for names: whom their host asks; undefined: the cluster, where that has names for it. */
-	readonly dnsPolicy?: 'Default';
+	/** Whom its programs ask for names; undefined: as `ClusterFirst` says, and nothing besides. */
+	readonly dns?: PodDns;
 	/** Ports of the host that lead to a port of the pod, of all its containers. */
 	readonly hostPorts: readonly HostPort[];
 	/** Its containers run only while the pod's lease is held; see `lease.extend`. */
@@ -35,6 +35,16 @@ export type SandboxSpec = {
 };
 
 export type HostAlias = {readonly ip: string; readonly hostnames: readonly string[]};
+
+/** As in Kubernetes: the cluster where that has names for it, the host, or nobody; and what is asked for besides. */
+export type PodDns = {
+	readonly policy: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+	/** Addresses. */
+	readonly nameservers: readonly string[];
+	readonly searches: readonly string[];
+	/** As resolv.conf(5) has them: `ndots:2`, `rotate`. */
+	readonly options: readonly string[];
+};
 
 export type HostPort = {
 	readonly containerPort: number;

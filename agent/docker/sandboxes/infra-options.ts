@@ -60,7 +60,7 @@ function namespacesOf(spec: Namespaces, {image, address, names, cgroupParent}: I
 			IpcMode: spec.hostIPC ? 'host' : 'shareable',
 			...(spec.hostPID ? {PidMode: 'host'} : {}),
 			ExtraHosts: [...own, ...spec.hostAliases].flatMap(({ip, hostnames}) => hostnames.map(hostname => `${hostname}:${ip}`)),
-			...(names === undefined ? {} : {Dns: [names.nameserver], DnsSearch: [...names.searches], DnsOptions: [...names.options]}),
+			...(names === undefined ? {} : namesOptions(names)),
 			PortBindings: bindingsOf(ports),
 			RestartPolicy: {Name: 'no'},
 			LogConfig: {Type: 'none', Config: {}},
@@ -71,6 +71,13 @@ function namespacesOf(spec: Namespaces, {image, address, names, cgroupParent}: I
 		},
 	};
 }
+
+/** Where a list is empty the Engine takes the host's: a dot stands for no domain, and one dot of a name is enough where nothing is said. */
+const namesOptions = ({nameservers, searches, options}: PodNames) => ({
+	Dns: [...nameservers],
+	DnsSearch: searches.length === 0 ? ['.'] : [...searches],
+	DnsOptions: options.length === 0 ? ['ndots:1'] : [...options],
+});
 
 const portName = ({containerPort, protocol}: HostPort): string => `${containerPort}/${protocol.toLowerCase()}`;
 

@@ -2,12 +2,14 @@
 //
 // The file says which infra container it is before that is used, so that a later agent takes up what is there and nothing is made twice.
 
-import {existsSync, mkdirSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {RuntimeEvent, Sandbox, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {valueOr} from '../../../api/value-or.js';
 import {explained} from '../../os/explained.js';
 import {foldersIn} from '../../os/folders.js';
 import {inspect, listOurs, remove, removeAll, start, type Listed} from '../engine/calls.js';
+import {podNamesOf, type PodNames} from '../../pod-network/pod-names.js';
 import type {PodNetwork} from '../../pod-network/pod-network.js';
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
@@ -142,7 +144,8 @@ async function ensure(state: State, spec: SandboxSpec): Promise<Sandbox> {
 	const {hostIP, known, alive, inmatesOf} = state;
 	const {uid} = spec;
 	const record = known.get(uid);
-	const podIP = record?.infra?.podIP;
+	// In its host's network it has whatever address that has now.
+	const podIP = record?.infra?.podIP !== undefined && spec.hostNetwork ? hostIP : record?.infra?.podIP;
 	if (record === undefined || podIP === undefined) return make(state, spec, record?.firstAttempts);
 	const isRouted = record.address !== undefined;
 	if (alive.has(uid)) {
@@ -170,11 +173,11 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 		if (existsSync(path.join(state.directory, uid))) await removeContainers(state, uid);
 		told.delete(known.get(uid)?.infra?.id ?? '');
 		const address = await addressFor(state, spec);
-		const warm = address === undefined ? takeWarm(state, spec, firstAttempts) : undefined;
+		const names = namesFor(state, spec, address !== undefined);
+		const warm = address === undefined && names === undefined ? takeWarm(state, spec, firstAttempts) : undefined;
 		if (warm !== undefined) return sandboxOf(warm, hostIP, false, firstAttempts);
 		write(state, {spec, address, infra: undefined, firstAttempts});
 		return await inLane(async () => {
-			const names = address === undefined || spec.dnsPolicy === 'Default' ? undefined : state.network?.namesOf(spec.namespace);
 			const id = await createInfra(state, image => infraOptions(spec, {owner, image, address, names, cgroupParent: cgroupParentOf(uid)}));
 			write(state, {spec, address, infra: {id, podIP: undefined, wasWarm: false}, firstAttempts});
 			const podIP = await startInfra(state, spec, address, id);
@@ -191,6 +194,13 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 async function addressFor({known, network}: State, {uid, hostNetwork}: SandboxSpec): Promise<string | undefined> {
 	if (hostNetwork || network === undefined) return undefined;
 	return known.get(uid)?.address ?? (network.isRouted ? network.take() : undefined);
+}
+
+/** Undefined: whom the Engine says. The Engine's own bridge leads to no resolver of the node. */
+function namesFor({network}: State, spec: SandboxSpec, isRouted: boolean): PodNames | undefined {
+	const resolver = isRouted ? network?.resolver('routed') : spec.hostNetwork ? network?.resolver('host') : undefined;
+	const host = valueOr('', () => readFileSync('/etc/resolv.conf', 'utf8'));
+	return podNamesOf({...spec, seesLoopback: spec.hostNetwork, resolver}, host);
 }
 
 const routedPodOf = ({uid, hostPorts}: SandboxSpec, address: string) => ({uid, address, hostPorts});

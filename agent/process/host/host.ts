@@ -94,7 +94,13 @@ export function infoOf(
 		maxPods = limits.podsPerNode,
 		localVolumes,
 		isRouted,
-	}: {readonly maxPods?: number | undefined; readonly localVolumes?: string | undefined; readonly isRouted: boolean},
+		allowPrivileged,
+	}: {
+		readonly maxPods?: number | undefined;
+		readonly localVolumes?: string | undefined;
+		readonly isRouted: boolean;
+		readonly allowPrivileged?: boolean | undefined;
+	},
 ): RuntimeInfo {
 	return {
 		name: 'process',
@@ -102,7 +108,11 @@ export function infoOf(
 		cpuMillis: os.availableParallelism() * 1_000,
 		memoryBytes: os.totalmem(),
 		maxPods,
-		features: [...featuresOf(host, groups, localVolumes), ...(isRouted ? (['hostPorts'] as const) : [])].sort(),
+		features: [
+			...featuresOf(host, groups, localVolumes),
+			...(isRouted ? (['hostPorts'] as const) : []),
+			...(isRouted && allowPrivileged !== true ? [] : (['hostNetwork'] as const)),
+		].sort(),
 		classes: ['process'],
 		...(localVolumes === undefined || host.mountTools === undefined ? {} : {localVolumes}),
 		conditions: [
@@ -137,7 +147,7 @@ const featuresOf = (
 	...(nfs === undefined ? [] : (['nfs'] as const)),
 	...(terminal === undefined ? [] : (['terminal'] as const)),
 	...(agent.uid === 0 ? (['users'] as const) : []),
-	...(mountTools === undefined ? [] : (['volumes'] as const)),
+	...(mountTools === undefined ? [] : (['names', 'volumes'] as const)),
 ];
 
 function sharedProcesses({namespaces}: Host): RuntimeInfo['conditions'] {

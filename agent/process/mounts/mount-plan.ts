@@ -16,6 +16,7 @@ import {realOf, type HostPaths} from '../../volumes/host-paths.js';
 import {downOnly, placeIn, Refusal, type Refused} from '../../volumes/mount-source.js';
 import type {NfsTools} from '../../volumes/nfs.js';
 import type {VolumeRecord} from '../../volumes/volumes.js';
+import type {OwnFile} from '../sandboxes/names.js';
 import {mountTable} from './mount-table.js';
 
 export type Mount = {
@@ -76,8 +77,8 @@ export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	readonly podHome: string | undefined;
 	readonly find: (volume: string) => VolumeRecord | undefined;
 	readonly hostPaths: HostPaths;
-	/** A file without links, in place of the host's /etc/resolv.conf; undefined: the program sees that. */
-	readonly resolvConf?: string | undefined;
+	/** In place of files of the host. */
+	readonly ownFiles?: readonly OwnFile[];
 	/** Undefined: no file system of another host can be mounted. */
 	readonly nfs?: NfsTools | undefined;
 };
@@ -86,7 +87,7 @@ export type Planned = {readonly ok: true; readonly plan: MountPlan | undefined} 
 
 /** Undefined: the container has nothing mounted, nothing is hidden from it, and it needs no view of its own. */
 export function planMounts(wanted: Wanted): Planned {
-	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot && wanted.hidden.length === 0 && wanted.resolvConf === undefined)
+	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot && wanted.hidden.length === 0 && (wanted.ownFiles ?? []).length === 0)
 		return {ok: true, plan: undefined};
 	try {
 		return {ok: true, plan: planned(wanted)};
@@ -95,7 +96,7 @@ export function planMounts(wanted: Wanted): Planned {
 	}
 }
 
-function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs, hidden, podHome, resolvConf}: Wanted): MountPlan {
+function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs, hidden, podHome, ownFiles = []}: Wanted): MountPlan {
 	if (specs.length > limits.containerMounts)
 		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
 	const mounts: Mount[] = [];
@@ -114,7 +115,7 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs
 		for (let count = there + 1; count < names.length; count++) newFolders.add(pathOf(count));
 		(source.file === undefined ? newFolders : newFiles).add(target);
 	}
-	if (resolvConf !== undefined) mounts.push(...ownResolvConf(resolvConf, mounts));
+	for (const own of ownFiles) mounts.push(...ownMount(own, mounts));
 	const places = shownAt(hidden, mounts);
 	// With a root of its own what is mounted comes from the node as it is: nothing shows by way of another mount.
 	if (readOnlyRoot || places.some(place => !hidden.includes(place))) covered.add('/');
@@ -136,14 +137,15 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs
 	};
 }
 
-const resolvConfPlace = '/etc/resolv.conf';
-
-/** None where the host has no such file, and where the manifest has something there itself. */
-function ownResolvConf(file: string, mounts: readonly Mount[]): readonly Mount[] {
-	const {place, missing} = resolved(resolvConfPlace);
-	if (missing.length > 0 || mounts.some(({target, path: asked}) => isWithin(target, place) || isWithin(asked, resolvConfPlace))) return [];
-	const source = {volume: resolvConfPlace, folder: path.dirname(file), file: path.basename(file)};
-	return [{...source, path: resolvConfPlace, target: place, readOnly: true, isDeep: false, isScratch: false}];
+/** None where the manifest has something there itself. */
+function ownMount({file, place: wanted, isAsked}: OwnFile, mounts: readonly Mount[]): readonly Mount[] {
+	const {place, missing} = resolved(wanted);
+	if (mounts.some(({target, path: asked}) => isWithin(target, place) || isWithin(asked, wanted))) return [];
+	if (missing.length > 0 && isAsked)
+		throw new Refusal(`its pod is to have an ${wanted} of its own, and this node has none that it could stand for`);
+	if (missing.length > 0) return [];
+	const source = {volume: wanted, folder: path.dirname(file), file: path.basename(file)};
+	return [{...source, path: wanted, target: place, readOnly: true, isDeep: false, isScratch: false}];
 }
 
 /** Where the program would see these folders: where they are, and in each folder of the node that is mounted and has them. */

@@ -5,7 +5,7 @@
 import {existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {parsedJson, valueOr} from '../../../api/value-or.js';
-import type {HostPort, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {HostAlias, HostPort, PodDns, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {sandboxFile, type Stock} from '../attempts/stock.js';
 import {foldersIn} from '../../os/folders.js';
 import {isPodUser, type PodUsers} from '../users/pod-users.js';
@@ -18,15 +18,17 @@ export type SandboxRecord = {
 	readonly namespace: string;
 	readonly name: string;
 	readonly podIP: string;
-	/** One of its own, or its host's with an address of loopback. */
+	/** One of its own, its host's with an address of loopback, or its host's for good: then its address is whatever the host's is. */
 	readonly network: PodNetworking;
+	/** What it says of names. */
+	readonly dns: PodDns | undefined;
+	readonly hostAliases: readonly HostAlias[];
 	/** Whose programs are whose; undefined: the node gives out no users, or did not when the pod came. */
 	readonly owner: {readonly controller: string; readonly user: User} | undefined;
 };
 
 export type PodNetworking =
-	| {readonly type: 'shared'}
-	| {readonly type: 'routed'; readonly hostPorts: readonly HostPort[]; readonly dnsPolicy?: 'Default' | undefined};
+	{readonly type: 'shared'} | {readonly type: 'host'} | {readonly type: 'routed'; readonly hostPorts: readonly HostPort[]};
 
 /** An address that was found for a pod. */
 export type Placed = Pick<SandboxRecord, 'podIP' | 'network'>;
@@ -45,32 +47,40 @@ export type Sandboxes = {
 export const privateRootName = '.root';
 
 /** Beside it: what the shim of a container's last attempt has mounted to hide folders. */
-/** What a pod with a network of its own has as its /etc/resolv.conf. */
-export const resolvConfName = '.resolv.conf';
-
 export const tableName = (container: string): string => `.mounts-${container}`;
 
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
 export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {
 	const said = valueOr(undefined, () => parsedJson(readFileSync(path.join(directory, uid, sandboxFile), 'utf8')));
-	const {namespace, name, podIP, network, controller, user} = Object(said) as Record<string, unknown>;
+	const {namespace, name, podIP, network, dns, hostAliases, controller, user} = Object(said) as Record<string, unknown>;
 	if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
 	// Without both it is of a version that gave out no users; with one that was never given out it is damaged.
 	if (user !== undefined && !(typeof controller === 'string' && isPodUser(user))) return undefined;
 	const owner = typeof controller === 'string' && user !== undefined ? {controller, user: {uid: user, gid: user}} : undefined;
-	return {uid, namespace, name, podIP, network: networkingOf(network), owner};
+	return {
+		uid,
+		namespace,
+		name,
+		podIP,
+		network: networkingOf(network),
+		dns: dnsOf(dns, network),
+		hostAliases: Array.isArray(hostAliases) ? (hostAliases as HostAlias[]) : [],
+		owner,
+	};
+}
+
+/** Those of before say it of their network, and no more than whether the host is asked. */
+function dnsOf(said: unknown, network: unknown): PodDns | undefined {
+	if (said !== undefined) return said as PodDns;
+	const {dnsPolicy} = Object(network) as Record<string, unknown>;
+	return dnsPolicy === 'Default' ? {policy: dnsPolicy, nameservers: [], searches: [], options: []} : undefined;
 }
 
 /** Sandboxes of before there were others say nothing. */
 function networkingOf(said: unknown): PodNetworking {
-	const {type, hostPorts, dnsPolicy} = Object(said) as Record<string, unknown>;
-	if (type === 'routed')
-		return {
-			type,
-			hostPorts: Array.isArray(hostPorts) ? (hostPorts as HostPort[]) : [],
-			dnsPolicy: dnsPolicy === 'Default' ? dnsPolicy : undefined,
-		};
-	return {type: 'shared'};
+	const {type, hostPorts} = Object(said) as Record<string, unknown>;
+	if (type === 'routed') return {type, hostPorts: Array.isArray(hostPorts) ? (hostPorts as HostPort[]) : []};
+	return {type: type === 'host' ? type : 'shared'};
 }
 
 type State = {
@@ -123,7 +133,7 @@ export function openSandboxes(
 	};
 }
 
-function make(state: State, {uid, namespace, name, controller}: SandboxSpec, placed: Placed | undefined): SandboxRecord {
+function make(state: State, {uid, namespace, name, controller, dns, hostAliases}: SandboxSpec, placed: Placed | undefined): SandboxRecord {
 	const user = state.users?.take(controller);
 	const owner = user === undefined ? undefined : {controller, user};
 	const podIP = placed?.podIP ?? state.pool.take();
@@ -131,12 +141,13 @@ function make(state: State, {uid, namespace, name, controller}: SandboxSpec, pla
 	try {
 		if (podIP === undefined) throw new Error(`no address is left for pods in "${state.subnet}"`);
 		const ofOwner = owner === undefined ? {} : {controller, user: owner.user.uid};
+		const aliases = hostAliases.length === 0 ? {} : {hostAliases};
 		write(
 			state,
 			path.join(state.directory, uid),
-			`${JSON.stringify({namespace, name, uid, podIP, ...(placed === undefined ? {} : {network}), ...ofOwner})}\n`,
+			`${JSON.stringify({namespace, name, uid, podIP, ...(placed === undefined ? {} : {network}), dns, ...aliases, ...ofOwner})}\n`,
 		);
-		return {uid, namespace, name, podIP, network, owner};
+		return {uid, namespace, name, podIP, network, dns, hostAliases, owner};
 	} catch (error) {
 		if (podIP !== undefined) state.pool.free(podIP);
 		if (owner !== undefined) state.users?.release(controller);

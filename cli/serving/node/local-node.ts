@@ -127,7 +127,7 @@ const heard = (runtime: Runtime, clock: Clock): Promise<void> =>
 
 /** What both runtimes may use of the host. */
 function shared(
-	{secrets, hostPaths, volumes, maxProcesses, cache, podNetwork, hostIP}: RuntimeOptions,
+	{secrets, hostPaths, volumes, maxProcesses, allowPrivileged, cache, podNetwork, hostIP}: RuntimeOptions,
 	{processParts, home, log}: ServeContext,
 ) {
 	return {
@@ -137,6 +137,7 @@ function shared(
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
 		localVolumes: volumes ?? home.volumes,
 		processes: maxProcesses,
+		allowPrivileged,
 		network: podNetwork,
 		hostIP,
 		onWarning: (message: string) => log.warn(message),
@@ -154,10 +155,10 @@ const openProcesses = (options: RuntimeOptions, context: ServeContext): Runtime 
 
 async function openDocker({address}: EngineChoice, options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
 	const {createDockerRuntime} = await import('../../../agent/docker-runtime.js');
-	const {allowPrivileged, warmSandboxes} = options;
+	const {warmSandboxes} = options;
 	// Who asks for them wants them at once.
 	const warm = {count: warmSandboxes ?? limits.warmSandboxes, fromStart: warmSandboxes !== undefined};
-	return createDockerRuntime({...shared(options, context), directory: context.home.docker, address, allowPrivileged, warm});
+	return createDockerRuntime({...shared(options, context), directory: context.home.docker, address, warm});
 }
 
 /**

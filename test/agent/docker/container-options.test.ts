@@ -7,7 +7,7 @@ import {obstacleToRights} from '../../../agent/docker/containers/rights.js';
 import {madeOf} from '../../../agent/docker/engine/names.js';
 import {versionOf} from '../../../agent/docker/engine/version.js';
 import {tarOf} from '../../../agent/docker/programs/tar.js';
-import {infraOptions} from '../../../agent/docker/sandboxes/infra-options.js';
+import {infraOptions, type InfraPlace} from '../../../agent/docker/sandboxes/infra-options.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {aSandbox} from '../_sandbox.js';
 import {aContainer} from '../runtime-contract.js';
@@ -58,6 +58,17 @@ test('privileged, Unconfined and namespaces of the host are said as the Engine t
 	const infra = infraOptions(aSandbox('u', {hostNetwork: true, hostname: 'mine'}), {owner: 'o', image: 'i', cgroupParent: undefined});
 	t.is(infra.Hostname, undefined);
 	t.is(infra.HostConfig?.NetworkMode, 'host');
+});
+
+test('whom it asks for names is all said or nothing, for what is not said the Engine takes from its host', t => {
+	const place = {owner: 'o', image: 'i', cgroupParent: undefined};
+	const dnsOf = (names: InfraPlace['names']) => {
+		const {Dns, DnsSearch, DnsOptions} = infraOptions(aSandbox('u'), {...place, names}).HostConfig ?? {};
+		return [Dns, DnsSearch, DnsOptions];
+	};
+	t.deepEqual(dnsOf(undefined), [undefined, undefined, undefined]);
+	t.deepEqual(dnsOf({nameservers: ['10.0.0.1'], searches: ['a', 'b'], options: ['ndots:5']}), [['10.0.0.1'], ['a', 'b'], ['ndots:5']]);
+	t.deepEqual(dnsOf({nameservers: ['10.0.0.1'], searches: [], options: []}), [['10.0.0.1'], ['.'], ['ndots:1']]);
 });
 
 test('limits are those of the kubelet: a period of 100 ms, shares of 1,024, no swap', t => {

@@ -37,6 +37,7 @@ test('ports of the host lead to a pod, and its resolver is found where pods send
 		pods,
 		doors: [{protocol: 'udp', port: 53, at: {host: '127.0.0.1', port: 8053}}],
 	});
+	t.true(text.includes(`\t\tip daddr ${names.resolver} udp dport 53 dnat ip to 127.0.0.1:8053\n`), 'programs of the host find it, too');
 	t.regex(text, /^\t\tiifname "\S+\*" ip daddr 169\.254\.1\.1 udp dport 53 dnat ip to 127\.0\.0\.1:8053$/m);
 	t.regex(text, /^\t\tmeta nfproto ipv4 meta l4proto tcp th dport 8080 dnat ip to 10\.244\.3\.7:80$/m);
 	t.regex(text, /^\t\tip daddr 192\.0\.2\.1 meta nfproto ipv4 meta l4proto udp th dport 53 dnat ip to 10\.244\.3\.7:53$/m);
