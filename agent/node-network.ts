@@ -7,10 +7,12 @@
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {Network, NetworkChange, NetworkCommand, NetworkStatus} from '../actors/node/runtime/network-port.js';
+import type {OpenCertificate} from '../actors/node/runtime/secrets-port.js';
 import type {NetworkObject} from '../actors/protocol/network-object.js';
 import type {NetworkInfo} from '../actors/protocol/runtime-info.js';
 import {createDeferred} from '../system/time/deferred.js';
 import type {Cancel} from '../system/time/clock.js';
+import {createNodeCertificates} from './node-certificates.js';
 import {isRunning, reachDataPlane, type DataPlaneOptions} from './network/feed/data-plane-process.js';
 import type {FeedClient} from './network/feed/feed-client.js';
 import {isTooLong} from './network/feed/record.js';
@@ -24,6 +26,8 @@ export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 	readonly info: NetworkInfo;
 	/** Undefined: no pod has a network of its own. */
 	readonly podNetwork?: PodNetworkParts | undefined;
+	/** How the certificates of routes are opened. Undefined: they are not. */
+	readonly openCertificate?: OpenCertificate | undefined;
 };
 
 export type PodNetworkParts = {
@@ -35,7 +39,7 @@ export type PodNetworkParts = {
 
 type Done = (outcome: Outcome<null>) => void;
 
-export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOptions): Network {
+export function createNodeNetwork({info, podNetwork, openCertificate, ...options}: NodeNetworkOptions): Network {
 	const {settings, clock} = options;
 	const index = createNetworkIndex();
 	const listeners: ((status: NetworkStatus) => void)[] = [];
@@ -60,7 +64,16 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 		waiting = [];
 		for (const done of asked) done(outcome);
 	};
-	const all = (): readonly NetworkChange[] => index.keys().map(key => ({key, object: index.get(key)}));
+	const certificates =
+		openCertificate &&
+		createNodeCertificates({
+			open: openCertificate,
+			clock,
+			// One that cannot be fed is told again with all there is.
+			onOpened: change => void client?.feed(false, [change]).catch(() => undefined),
+		});
+	const fed = (change: NetworkChange): NetworkChange => certificates?.fed(change) ?? change;
+	const all = (): readonly NetworkChange[] => index.keys().map(key => fed({key, object: index.get(key)}));
 	const warn = (problem: string): void => {
 		if (problem !== own) options.onWarning(problem);
 		own = problem;
@@ -78,11 +91,11 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 		});
 		if (isClosed) reached.close();
 		// What changes from here on goes behind this, on the same way.
-		const fed = reached.feed(true, all());
+		const taken = reached.feed(true, all());
 		client = reached;
 		const asked = waiting;
 		waiting = [];
-		const settled = fed.then(
+		const settled = taken.then(
 			() => succeeded(null),
 			(error: unknown) => failed('ERR_RUNTIME', {message: explained(error)}),
 		);
@@ -131,6 +144,9 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 		ofPods = problem;
 		sayOf(problem);
 	});
+	index.onChange(changed => {
+		for (const {key, after} of changed) certificates?.set(key, after);
+	});
 	if (podNetwork !== undefined)
 		index.onChange(changed => {
 			if (changed.some(({before, after}) => (after ?? before)?.type === 'node')) podNetwork.network.learn([...index.all('node')]);
@@ -160,7 +176,7 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 			keep(command);
 			if (isClosed || !begin()) return done(succeeded(null));
 			if (client === undefined) return void waiting.push(done);
-			client.feed(command.type === 'network.replace', command.changes).then(
+			client.feed(command.type === 'network.replace', command.changes.map(fed)).then(
 				() => done(succeeded(null)),
 				(error: unknown) => done(failed('ERR_RUNTIME', {message: explained(error)})),
 			);
@@ -169,6 +185,7 @@ export function createNodeNetwork({info, podNetwork, ...options}: NodeNetworkOpt
 		close() {
 			isClosed = true;
 			wake();
+			certificates?.close();
 			client?.close();
 			services?.close();
 			answer(failed('ERR_RUNTIME', {message: 'the agent stops'}));
@@ -182,6 +199,7 @@ const isToServe = (object: NetworkObject | undefined): boolean =>
 	object !== undefined &&
 	object.type !== 'node' &&
 	object.type !== 'endpoints' &&
+	object.type !== 'certificate' &&
 	!(object.type === 'service' && everywhere.includes(`${object.namespace}/${object.name}`));
 
 const everywhere: readonly string[] = ['kube-system/kube-dns', 'default/kubernetes'];

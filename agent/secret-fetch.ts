@@ -21,6 +21,8 @@ export type SecretFetchOptions = {
 	/** `https://host:port` of every server, as known now. */
 	readonly servers: () => readonly string[];
 	readonly clock: Clock;
+	/** What of a Secret is asked for; undefined: all of it, since a pod names it. */
+	readonly part?: 'certificate' | undefined;
 };
 
 type Answer = {readonly status: number; readonly text: string};
@@ -58,7 +60,8 @@ async function fetchFrom(
 	const unreachable = (reason: string): Outcome<FetchedSecret> =>
 		failed('ERR_NOT_REACHABLE', {message: `secret "${name}" cannot be fetched from ${server}: ${reason}`});
 	try {
-		const url = `${server}/troupe/v1/nodes/${options.node}/secrets/${namespace}/${name}`;
+		const what = options.part === 'certificate' ? 'certificates' : 'secrets';
+		const url = `${server}/troupe/v1/nodes/${options.node}/${what}/${namespace}/${name}`;
 		const {status, text} = await get(url, options, agent);
 		if (status === 404) return failed('ERR_NOT_FOUND', {resource: 'secrets', name});
 		if (status === 403) return failed('ERR_FORBIDDEN', {message: `secret "${name}" is not for this node`});

@@ -96,6 +96,15 @@ export const limits = {
 	routerLogFieldCharacters: 2_048,
 	/** A port of the router that is taken is tried again so often. */
 	routerPortMs: 5_000,
+	/** Certificates that a node serves; the certificates in one Secret, and its key. */
+	routerCertificates: 500,
+	certificateBytes: 65_536,
+	/** A certificate that could not be fetched is asked for again after so long, doubling. */
+	certificateAgainFirstMs: 1_000,
+	certificateAgainMaxMs: 60_000,
+	/** Connections of clients that have not finished their handshake of TLS, and how long one may take. */
+	routerHandshakes: 1_000,
+	routerHandshakeMs: 10_000,
 	/** One MQTT packet, counted before the parser sees it. */
 	packetBytes: 1_572_864,
 	/** One HTTP request body. */

@@ -4,7 +4,7 @@
 
 import {AppError, failed, succeeded, type Outcome} from '../api/errors.js';
 import {isBase64} from '../api/base64.js';
-import {secret as kind, withStringData} from '../api/kinds/secret.js';
+import {certificateEntry, isTlsSecret, privateKeyEntry, secret as kind, tlsSecretType, withStringData} from '../api/kinds/secret.js';
 import type {Secret} from '../api/kinds/secret.js';
 import {isObject, type ApiObject, type Draft, type Json, type JsonObject} from '../api/object.js';
 import {joinPath} from '../api/path.js';
@@ -15,6 +15,7 @@ import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
 import {parsedJson} from '../api/value-or.js';
 import {configVersion, secretKey} from '../actors/config-references.js';
 import {namesOnNode} from '../actors/control/pods/pod-terms.js';
+import {certificateKey, certificateTerm, ingresses} from '../actors/network-references.js';
 import type {FetchedSecret} from '../actors/node/runtime/secrets-port.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Place, Seals} from './seal.js';
@@ -123,4 +124,16 @@ export function secretForNode(index: ObjectIndex, seals: Seals, node: string, {n
 	if (object === undefined) return failed('ERR_NOT_FOUND', {resource: kind.plural, name});
 	const {data = {}} = object as Secret;
 	return succeeded({version: configVersion(object), data: openedData(seals, data, {namespace, name})});
+}
+
+/** The certificate in a Secret, for any node, since routes are served on all: only while an Ingress names it, and no other entry of it. */
+export function certificateForNode(index: ObjectIndex, seals: Seals, {namespace, name}: Named): Outcome<FetchedSecret> {
+	if (index.countByTerm(ingresses, certificateTerm(certificateKey(namespace, name))) === 0)
+		return failed('ERR_FORBIDDEN', {message: `secrets "${name}" is forbidden: no Ingress names it in its tls`});
+	const object = index.get(secretKey(namespace, name));
+	if (object === undefined) return failed('ERR_NOT_FOUND', {resource: kind.plural, name});
+	if (!isTlsSecret(object)) return failed('ERR_FORBIDDEN', {message: `secrets "${name}" is forbidden: its type is not ${tlsSecretType}`});
+	const {data = {}} = object as Secret;
+	const entries = Object.entries(data).filter(([key]) => key === certificateEntry || key === privateKeyEntry);
+	return succeeded({version: configVersion(object), data: openedData(seals, Object.fromEntries(entries), {namespace, name})});
 }

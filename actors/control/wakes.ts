@@ -22,8 +22,8 @@ import type {Message} from '../../system/kernel/behavior.js';
 import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
-import {claimKey, claims, isConfigKey, configKeysOf, configTerm, volumes} from '../config-references.js';
-import {isNetworkKey} from '../network-references.js';
+import {claimKey, claims, isConfigKey, configKeysOf, configTerm, secrets, volumes} from '../config-references.js';
+import {certificateKey, certificateTerm, ingresses, isNetworkKey} from '../network-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
 import {watchesOf} from './kinds.js';
 import {isDeleting} from './objects/garbage.js';
@@ -35,7 +35,7 @@ import {onNode} from './pods/pod-terms.js';
 import {schedulerPath, type SchedulerMessage} from './scheduling/scheduler.js';
 import {isNodeReady} from './scheduling/node-info.js';
 import {expelling} from './pods/taint-eviction.js';
-import {isNetworkNews} from './sync/network-entry.js';
+import {certificatesOf, isNetworkNews} from './sync/network-entry.js';
 
 const wake: Message = {type: 'wake'};
 const wakeOf = (to: Address): Wake => ({to, message: wake});
@@ -55,7 +55,12 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
-	if (isNetworkKey(change.key) && isNetworkNews(plural, before, after)) wakes.push(...ofNetwork(change.key, known));
+	if (plural === secrets) wakes.push(...ofCertificate(change.key, known));
+	if (isNetworkKey(change.key) && isNetworkNews(plural, before, after)) {
+		// What an Ingress names goes before it, so that it finds everything there.
+		if (plural === ingresses) for (const named of certificatesOf(before, after)) wakes.push(...ofNetwork(named, known));
+		wakes.push(...ofNetwork(change.key, known));
+	}
 	if (
 		isAwaitedKind(plural) &&
 		isAwaitable(plural, before) !== isAwaitable(plural, after) &&
@@ -172,6 +177,13 @@ function* ofConfig(key: ObjectKey, known: Known): Iterable<Wake> {
 /** All nodes that serve traffic. */
 function* ofNetwork(key: ObjectKey, known: Known): Iterable<Wake> {
 	for (const {metadata} of known.byTerm('nodes', servesNetwork)) yield dirty(metadata.name, key);
+}
+
+/** The same, of a Secret that an Ingress names. */
+function* ofCertificate(key: ObjectKey, known: Known): Iterable<Wake> {
+	const {namespace, name} = parseObjectKey(key);
+	const certificate = certificateKey(namespace, name);
+	if (known.countByTerm(ingresses, certificateTerm(certificate)) > 0) yield* ofNetwork(certificate, known);
 }
 
 /** A pod may wait for a claim that comes, gets its volume, or ends. */

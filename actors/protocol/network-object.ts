@@ -25,6 +25,22 @@ export type NetworkDns = Named & Aged & {readonly type: 'dns'; readonly spec: Dn
 
 export type NetworkIngress = Named & Aged & {readonly type: 'ingress'; readonly spec: IngressSpec};
 
+/** A Secret that an Ingress names in its `tls`. Control tells that it is there; each node that serves TLS fetches its values itself. */
+export type NetworkCertificate = Named & {
+	readonly type: 'certificate';
+	/** Of the Secret: another one means other values. */
+	readonly version: string;
+	/** Whether its type is `kubernetes.io/tls`. */
+	readonly isTls: boolean;
+	/** Between an agent and what serves alone: never from control, and in no cache. */
+	readonly opened?: OpenedCertificate | undefined;
+	/** The same: why the agent could not open it. */
+	readonly problem?: string | undefined;
+};
+
+/** Both in PEM; empty where the Secret has no such entry. */
+export type OpenedCertificate = {readonly certificate: string; readonly privateKey: string};
+
 /** A node, as others reach it and its pods. */
 export type NetworkNode = {
 	readonly type: 'node';
@@ -37,4 +53,4 @@ export type NetworkNode = {
 	readonly podCIDR: string | undefined;
 };
 
-export type NetworkObject = NetworkService | NetworkEndpoints | NetworkDns | NetworkIngress | NetworkNode;
+export type NetworkObject = NetworkService | NetworkEndpoints | NetworkDns | NetworkIngress | NetworkCertificate | NetworkNode;

@@ -10,6 +10,8 @@ export type NetworkInfo = {
 	readonly services: 'proxy' | 'nftables';
 	/** Subnets that the host uses for something else: no pod gets an address of them. Undefined: none that it knows. */
 	readonly occupied?: readonly string[] | undefined;
+	/** It serves TLS, and is to be told of the certificates of routes. Undefined: it does not, or is of before there was that. */
+	readonly certificates?: true | undefined;
 };
 
 /** What a runtime can do; the node record shows it and the scheduler filters by it. */

@@ -35,7 +35,7 @@ export type PodNetworkOptions = {
 	readonly overlay: Overlay;
 	readonly underlay: Underlay | undefined;
 	/** Resolver and router of the node, where it has them. */
-	readonly doors: {readonly dns: HostPort | undefined; readonly router: HostPort | undefined};
+	readonly doors: {readonly dns: HostPort | undefined; readonly router: HostPort | undefined; readonly routerTls?: HostPort | undefined};
 	/** New pods get one. Otherwise only those that have one keep it. */
 	readonly isRouted: boolean;
 	readonly clock: Clock;
@@ -214,14 +214,14 @@ type Place = {readonly own: Subnet | undefined; readonly peers: readonly Peer[]}
 
 
 /** Those that listen on IPv4. */
-function doorsOf({dns, router}: PodNetworkOptions['doors']): readonly Door[] {
+function doorsOf({dns, router, routerTls}: PodNetworkOptions['doors']): readonly Door[] {
 	const placeOf = (place: HostPort | undefined): readonly HostPort[] => {
 		const host = place?.host === '0.0.0.0' || place?.host === 'localhost' ? '127.0.0.1' : place?.host;
 		return place === undefined || host === undefined || !isIPv4(host) || place.port === 0 ? [] : [{host, port: place.port}];
 	};
 	return [
 		...placeOf(dns).flatMap(at => (['udp', 'tcp'] as const).map(protocol => ({protocol, port: dnsPort, at}))),
-		...placeOf(router).map(at => ({protocol: 'tcp' as const, port: at.port, at})),
+		...[router, routerTls].flatMap(placeOf).map(at => ({protocol: 'tcp' as const, port: at.port, at})),
 	];
 }
 

@@ -21,6 +21,13 @@ const defaultType = 'Opaque';
 
 const typeOf = (object: ApiObject): string => (object as Secret).type ?? defaultType;
 
+/** Of Secrets with a certificate, and its entries. */
+export const tlsSecretType = 'kubernetes.io/tls';
+export const certificateEntry = 'tls.crt';
+export const privateKeyEntry = 'tls.key';
+
+export const isTlsSecret = (object: ApiObject): boolean => typeOf(object) === tlsSecretType;
+
 export const secret: KindDefinition = {
 	kind: 'Secret',
 	group: '',
@@ -76,7 +83,7 @@ function withoutValues(object: ApiObject): ApiObject {
 const neededKeys: {readonly [type: string]: readonly (readonly string[])[]} = {
 	'kubernetes.io/basic-auth': [['username', 'password']],
 	'kubernetes.io/ssh-auth': [['ssh-privatekey']],
-	'kubernetes.io/tls': [['tls.crt'], ['tls.key']],
+	[tlsSecretType]: [[certificateEntry], [privateKeyEntry]],
 	'kubernetes.io/dockerconfigjson': [['.dockerconfigjson']],
 	'kubernetes.io/dockercfg': [['.dockercfg']],
 };

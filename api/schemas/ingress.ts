@@ -54,7 +54,7 @@ export const spec = () =>
 				'Certificates of hosts.',
 				list(
 					record({
-						hosts: optional(about('The host names that it is for; those of the rules when left out.', list(text()))),
+						hosts: optional(about('The host names that it is for; those in the certificate when left out.', list(text()))),
 						secretName: optional(about('The Secret of type kubernetes.io/tls, in the same namespace.', text())),
 					}),
 				),

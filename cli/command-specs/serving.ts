@@ -67,6 +67,11 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		value: 'HOST:PORT',
 		about: 'where routes of Dnses and Ingresses are served, http; off for none (127.0.0.1:8080)',
 	},
+	'router-tls': {
+		type: 'string',
+		value: 'HOST:PORT',
+		about: 'the same over TLS, for hosts of which an Ingress names a certificate; off for none (127.0.0.1:8443)',
+	},
 	dns: {
 		type: 'string',
 		value: 'HOST:PORT',

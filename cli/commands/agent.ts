@@ -12,6 +12,7 @@ import {
 	nodePortsOf,
 	podNetworkOf,
 	routerOf,
+	routerTlsOf,
 	runtimesOf,
 	serversOf,
 } from '../serving/serving-flags.js';
@@ -47,6 +48,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, envir
 		isNew: flags.on('new'),
 		faults: flags.on('faults'),
 		router: routerOf(flags, problems),
+		routerTls: routerTlsOf(flags, problems),
 		dns: dnsOf(flags, problems),
 		podNetwork: podNetworkOf(flags, problems),
 		nodePorts: nodePortsOf(flags, problems),

@@ -17,6 +17,7 @@ import {
 	nodePortsOf,
 	podNetworkOf,
 	routerOf,
+	routerTlsOf,
 	runtimesOf,
 	storeOf,
 } from '../serving/serving-flags.js';
@@ -49,6 +50,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, environm
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
 		router: routerOf(flags, problems),
+		routerTls: routerTlsOf(flags, problems),
 		dns: dnsOf(flags, problems),
 		podNetwork: podNetworkOf(flags, problems),
 		nodePorts: nodePortsOf(flags, problems),

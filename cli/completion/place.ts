@@ -86,7 +86,7 @@ function scan(words: readonly string[], specs: FlagSpecs): Scanned {
 
 const flagWords = (specs: FlagSpecs): readonly Candidate[] => Object.entries(specs).map(([name, {about}]) => ({word: `--${name}`, about}));
 
-const fileFlags = new Set(['filename', 'patch-file', 'home', 'kubeconfig', 'ca', 'key', 'cache', 'host-paths', 'volumes']);
+const fileFlags = new Set(['filename', 'patch-file', 'home', 'kubeconfig', 'ca', 'cert', 'key', 'cache', 'host-paths', 'volumes']);
 
 /** What the value of a flag may be. */
 function valueOf([name, spec]: [string, FlagSpec], before: string, inputs: readonly string[]): Place {

@@ -12,6 +12,7 @@ import {resourceOf, type Resource} from '../cluster/resources.js';
 import {readEntries, textOf, type Entry} from './data.js';
 import {cronJobSpecOf, jobSpecOf} from './job.js';
 import {givenLoginFlags, registryLoginOf} from './registry-login.js';
+import {givenTlsFlags, tlsSecretOf} from './tls-secret.js';
 
 /** What the words of a kind stand for, its name aside; `program` is what comes after `--`. */
 type Maker = (flags: Flags, name: string, program: readonly string[]) => Promise<JsonObject>;
@@ -45,16 +46,23 @@ export async function objectByName(
 	if (name === '') throw usageError(`create ${command} needs a name, as in: troupe create ${command} NAME`);
 	if (more.length > 0) throw usageError(`create makes one ${resource.singular}; got the names ${names.join(', ')}`);
 	checkFlags(resource, flags, program);
-	const isLogin = sort === registrySort;
-	const given = isLogin ? [] : givenLoginFlags(flags);
-	if (given.length > 0) throw usageError(`--${given.join(' and --')}: of create secret docker-registry`);
-	const made = isLogin ? await loginOf(flags) : await make(flags, name, program);
+	for (const [of, given] of [
+		[registrySort, givenLoginFlags(flags)],
+		[tlsSort, givenTlsFlags(flags)],
+	] as const)
+		if (sort !== of && given.length > 0) throw usageError(`--${given.join(' and --')}: of create secret ${of}`);
+	const made = await (sort === registrySort
+		? typed(registryLoginOf(flags))
+		: sort === tlsSort
+			? typed(tlsSecretOf(flags))
+			: make(flags, name, program));
 	return {resource, object: {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, ...made}};
 }
 
-/** kubectl's words for what a secret is: one of no special type, and a registry's login. */
+/** kubectl's words for what a secret is: one of no special type, a registry's login, and a certificate. */
 const registrySort = 'docker-registry';
-const secretSorts: readonly string[] = ['generic', registrySort];
+const tlsSort = 'tls';
+const secretSorts: readonly string[] = ['generic', registrySort, tlsSort];
 
 /** Flags that make sense for some kinds alone. */
 const flagsOf: readonly (readonly [flag: string, kinds: readonly string[], what: string])[] = [
@@ -93,8 +101,8 @@ const secretOf = (entries: readonly Entry[], flags: Flags): JsonObject => ({
 	...(entries.length === 0 ? {} : {data: inBase64(entries)}),
 });
 
-async function loginOf(flags: Flags): Promise<JsonObject> {
-	const {type, entries} = await registryLoginOf(flags);
+async function typed(secret: Promise<{readonly type: string; readonly entries: readonly Entry[]}>): Promise<JsonObject> {
+	const {type, entries} = await secret;
 	return {type, data: inBase64(entries)};
 }
 

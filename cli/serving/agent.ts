@@ -51,8 +51,8 @@ async function startNode(
 	closers.add(driver.close);
 	const notes = await keep();
 	const servers = serversOf(credential, home.credential, log);
-	const fetch = createSecretFetch({...credential, servers: servers.https, clock: processParts.clock});
-	const secrets = await openNodeSecrets(fetch, context);
+	const ofControl = {...credential, servers: servers.https, clock: processParts.clock};
+	const secrets = await openNodeSecrets(createSecretFetch(ofControl), createSecretFetch({...ofControl, part: 'certificate'}), context);
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
 	const ofRuntime: string[] = [];
 	const onNote = (note: string): void => void ofRuntime.push(note);
@@ -63,7 +63,10 @@ async function startNode(
 	const address = await addressOf(options, place, pods);
 	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote, podNetwork: pods?.network, hostIP: address}, context);
 	closers.add(runtime.close);
-	const network = options.runtime === 'simulated' ? undefined : openNetwork(credential.node, options, context, {address, pods});
+	const network =
+		options.runtime === 'simulated'
+			? undefined
+			: openNetwork(credential.node, {...options, openCertificate: secrets.openCertificate}, context, {address, pods});
 	if (network !== undefined) closers.add(network.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);

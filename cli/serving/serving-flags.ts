@@ -131,6 +131,10 @@ function engineOf(flag: string | undefined, fromEnvironment: string | undefined)
 export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined =>
 	flags.text('router') === 'off' ? undefined : listenOn(flags, 'router', {host: loopback, port: 8080}, problems, ' or off');
 
+/** `--router-tls`; undefined: there is to be none. */
+export const routerTlsOf = (flags: Flags, problems: string[]): HostPort | undefined =>
+	flags.text('router-tls') === 'off' ? undefined : listenOn(flags, 'router-tls', {host: loopback, port: 8443}, problems, ' or off');
+
 /** `--dns`; undefined: there is to be none. Pods with a network of their own are to have one. */
 export function dnsOf(flags: Flags, problems: string[]): HostPort | undefined {
 	const asked = flags.text('dns') ?? (flags.text('network') === 'routed' ? undefined : 'off');

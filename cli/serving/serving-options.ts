@@ -74,6 +74,8 @@ export type HostOptions = {
 	readonly maxProcesses: number | undefined;
 	/** Where the node's router listens, once there is a route; undefined: nowhere. */
 	readonly router: HostPort | undefined;
+	/** The same for TLS, once there is a certificate. */
+	readonly routerTls: HostPort | undefined;
 	/** Where the node's resolver listens; undefined: nowhere. */
 	readonly dns: HostPort | undefined;
 	readonly podNetwork: PodNetworkChoice;

@@ -81,7 +81,8 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const driver = await cacheOf(isOwn && options.store !== 'memory' ? path.join(home.data, 'node') : undefined, context);
 	closers.add(driver.close);
 	const fetch = term.secretsFor(name);
-	const secrets = isOwn ? await openNodeSecrets(fetch, context) : uncachedSecrets(fetch);
+	const cached = isOwn ? await openNodeSecrets(fetch, term.fetchCertificate, context) : undefined;
+	const secrets = cached ?? uncachedSecrets(fetch);
 	const choice = isOwn ? options.runtime : 'simulated';
 	const place = {node: name, towards: options.advertise?.host ?? options.api.host, onNote};
 	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options, place, context);
@@ -92,7 +93,10 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 		context,
 	);
 	closers.add(runtime.close);
-	const served = choice === 'simulated' ? undefined : openNetwork(name, options, context, {address, pods});
+	const served =
+		choice === 'simulated'
+			? undefined
+			: openNetwork(name, {...options, openCertificate: cached?.openCertificate}, context, {address, pods});
 	if (served !== undefined) closers.add(served.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();

@@ -30,7 +30,7 @@ import {portForward} from './port-forward.js';
 import {flagOf} from './query.js';
 import {retry} from './retry.js';
 import {requireRight, type Verb} from './rights.js';
-import {fetchSecret} from './secrets.js';
+import {fetchCertificate, fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
 import {watch} from './watch.js';
 import {why} from './why.js';
@@ -96,6 +96,7 @@ function addOwn(router: Router<Route>): void {
 	router.on('GET', '/troupe/v1/backup', {handle: backup});
 	router.on('GET', brokerConfigPath, {handle: readBrokerConfig});
 	router.on('GET', '/troupe/v1/nodes/:node/secrets/:namespace/:name', {handle: fetchSecret});
+	router.on('GET', '/troupe/v1/nodes/:node/certificates/:namespace/:name', {handle: fetchCertificate});
 	router.on('GET', tokensPath, {handle: listTokens});
 	router.on('POST', tokensPath, {handle: createToken});
 	router.on('DELETE', `${tokensPath}/:name`, {handle: deleteToken});

@@ -1,16 +1,17 @@
 // Where Secrets pass the door: sealed as they come in, opened for the reader they go to, and fetched by nodes. All other kinds pass
 // as they are.
 
-import {AppError} from '../../api/errors.js';
+import {AppError, type Outcome} from '../../api/errors.js';
 import {generateName} from '../../api/names.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {secret} from '../../api/kinds/secret.js';
 import type {ApiObject, Draft, JsonObject} from '../../api/object.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
+import type {FetchedSecret} from '../../actors/node/runtime/secrets-port.js';
 import type {Entry} from '../../system/index/object-index.js';
 import {systemRandom} from '../../system/time/random.js';
 import type {Seals} from '../seal.js';
-import {openedSecret, sealedDraft, sealedPatch, secretForNode} from '../secrets.js';
+import {certificateForNode, openedSecret, sealedDraft, sealedPatch, secretForNode} from '../secrets.js';
 import type {Backend, Handler, Target} from './exchange.js';
 import {valueOf} from './outcome.js';
 import {sendJson} from './reply.js';
@@ -58,10 +59,21 @@ export function outgoingEntry(backend: Backend, kind: KindDefinition, entry: Rea
 }
 
 /** `GET /troupe/v1/nodes/<node>/secrets/<namespace>/<name>`: for the agent of that node alone, as long as a pod of it names the Secret. */
-export const fetchSecret: Handler = (backend, {identity, params, response}) => {
-	const {node = '', namespace = '', name = ''} = params;
-	if (identity.role !== 'node' || identity.node !== node)
-		throw new AppError('ERR_FORBIDDEN', {message: `User "${identity.name}" cannot get "troupe/nodes/secrets" of node "${node}"`});
-	if (!isDnsLabel(namespace) || !isDnsSubdomain(name)) throw new AppError('ERR_NOT_FOUND', {resource: secret.plural, name});
-	sendJson(response, 200, valueOf(secretForNode(backend.control.index, sealsOf(backend), node, {namespace, name})));
-};
+export const fetchSecret = fetchedBy('secrets', (backend, node, at) => secretForNode(backend.control.index, sealsOf(backend), node, at));
+
+/** `GET /troupe/v1/nodes/<node>/certificates/<namespace>/<name>`: the same, as long as an Ingress names the Secret. */
+export const fetchCertificate = fetchedBy('certificates', (backend, _node, at) =>
+	certificateForNode(backend.control.index, sealsOf(backend), at),
+);
+
+type Fetched = Readonly<Record<'namespace' | 'name', string>>;
+
+function fetchedBy(what: string, fetch: (backend: Backend, node: string, at: Fetched) => Outcome<FetchedSecret>): Handler {
+	return (backend, {identity, params, response}) => {
+		const {node = '', namespace = '', name = ''} = params;
+		if (identity.role !== 'node' || identity.node !== node)
+			throw new AppError('ERR_FORBIDDEN', {message: `User "${identity.name}" cannot get "troupe/nodes/${what}" of node "${node}"`});
+		if (!isDnsLabel(namespace) || !isDnsSubdomain(name)) throw new AppError('ERR_NOT_FOUND', {resource: secret.plural, name});
+		sendJson(response, 200, valueOf(fetch(backend, node, {namespace, name})));
+	};
+}

@@ -3,6 +3,7 @@
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import type {EndpointSlice} from '../../api/kinds/endpointslice.js';
+import type {Ingress} from '../../api/kinds/ingress.js';
 import type {Service} from '../../api/kinds/service.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
@@ -238,4 +239,53 @@ test('a hello has room for so many objects; of the others control says all, and 
 	);
 	const forgotten = effects.filter(effect => effect.type === 'tell' && effect.message.type === 'keepConfig');
 	t.is(forgotten.length, left - 1);
+});
+
+// ---- certificates ------------------------------------------------------------------------------------------------------------
+
+const anIngress = (...secrets: string[]): Ingress => ({
+	apiVersion: 'networking.k8s.io/v1',
+	kind: 'Ingress',
+	metadata: metadata('web'),
+	spec: {tls: secrets.map(secretName => ({hosts: ['a.test'], secretName}))},
+});
+const aSecret = (generation = 1, type = 'kubernetes.io/tls'): ApiObject => ({
+	apiVersion: 'v1',
+	kind: 'Secret',
+	metadata: {...metadata('web-tls'), generation},
+	...{type, data: {'tls.crt': 'SECRET-MARKER', 'tls.key': 'SECRET-MARKER'}},
+});
+const certificateAt = 'certificates/default/web-tls';
+const ingressAt = 'ingresses/default/web';
+
+test('a Secret that an Ingress names in its tls is told to nodes that serve traffic, before the Ingress, and again when it changes or goes', t => {
+	const index = indexOf(serving('node-a'));
+	t.deepEqual(dirtied(index, put(index, aSecret())), []);
+	t.deepEqual(dirtied(index, put(index, anIngress('web-tls'))), [`node-a ${certificateAt}`, `node-a ${ingressAt}`]);
+	t.deepEqual(dirtied(index, put(index, aSecret(2))), [`node-a ${certificateAt}`]);
+	t.deepEqual(dirtied(index, drop(index, aSecret(2))), [`node-a ${certificateAt}`]);
+	put(index, aSecret(3));
+	t.deepEqual(dirtied(index, put(index, anIngress('other'))), [
+		`node-a ${certificateAt}`,
+		'node-a certificates/default/other',
+		`node-a ${ingressAt}`,
+	]);
+	t.deepEqual(dirtied(index, put(index, aSecret(4))), []);
+});
+
+test('of a certificate nodes that serve TLS hear that it is there, as which version and of which type; others hear nothing, and nobody a value', t => {
+	const index = indexOf(serving('node-a'), anIngress('web-tls', 'missing'), aSecret(7));
+	const told = (certificates: boolean, have: Hello['have'] = {}) =>
+		entriesOf(greet(index, {have, info: aRuntimeInfo({network: {...info, ...(certificates ? {certificates: true} : {})}})}).effects);
+	const of = (entries: readonly DeltaEntry[]) => entries.filter(({key}) => key.startsWith('certificates/'));
+	const object = {type: 'certificate', namespace: 'default', name: 'web-tls', version: 'uid-of-web-tls.7', isTls: true};
+	t.deepEqual(of(told(true)), [{key: certificateAt, version: 'uid-of-web-tls.7', named: {type: 'network', object}}] as unknown[]);
+	t.deepEqual(of(told(false)), []);
+	t.deepEqual(of(told(true, {[certificateAt]: 'uid-of-web-tls.7'})), []);
+	t.deepEqual(of(told(false, {[certificateAt]: 'uid-of-web-tls.7'})), [{key: certificateAt, version: '', named: null}] as unknown[]);
+	t.false(JSON.stringify([told(true), told(false)]).includes('MARKER'));
+	put(index, aSecret(8, 'Opaque'));
+	t.like(of(told(true))[0]?.named, {object: {isTls: false}});
+	put(index, anIngress('missing'));
+	t.deepEqual(of(told(true)), []);
 });

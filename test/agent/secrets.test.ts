@@ -9,7 +9,7 @@ import {base64Of} from '../../api/base64.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {ContainerSpec, EnvSource, EnvVariable, ValuePart} from '../../actors/node/runtime/runtime-port.js';
 import {noSecrets, type FetchedSecret, type NodeSecrets, type SecretData} from '../../actors/node/runtime/secrets-port.js';
-import {createSecretCache} from '../../agent/secret-cache.js';
+import {createSecretCache, type SecretCache} from '../../agent/secret-cache.js';
 import {openSpec} from '../../agent/secret-env.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import {readOrMakeKey} from '../../system/files/key-file.js';
@@ -109,10 +109,11 @@ async function cacheWorld(t: ExecutionContext) {
 		directory,
 		keyFile,
 		fetches: 0,
+		certificates: 0,
 		warnings: [] as string[],
 		answer: succeeded({version: 'v1', data: {password: markerBase64}}) as Outcome<FetchedSecret>,
 		/** As an agent that has just started. */
-		start: async (): Promise<NodeSecrets> =>
+		start: async (): Promise<SecretCache> =>
 			createSecretCache({
 				directory,
 				key: await readOrMakeKey(keyFile),
@@ -120,6 +121,10 @@ async function cacheWorld(t: ExecutionContext) {
 				fetch() {
 					world.fetches++;
 					return Promise.resolve(world.answer);
+				},
+				fetchCertificate() {
+					world.certificates++;
+					return Promise.resolve(world.answer.ok ? succeeded({version: 'v1', data: {'tls.crt': markerBase64}}) : world.answer);
 				},
 			}),
 		files: () => readdirSync(directory),
@@ -140,6 +145,24 @@ test('a version is fetched once, whoever asks and however often, also by the nex
 	world.answer = unreachable;
 	t.deepEqual(await open(await world.start()), value);
 	t.is(world.fetches, 1);
+});
+
+test('the certificate in a Secret is kept apart from the Secret, says its version, and opens while no server answers', async t => {
+	const world = await cacheWorld(t);
+	const secrets = await world.start();
+	const certificate = (from: SecretCache, version = 'v1'): Promise<Outcome<FetchedSecret>> =>
+		new Promise(resolve => from.openCertificate({namespace: 'default', name: 'db', version}, resolve));
+	const its = {ok: true, value: {version: 'v1', data: {'tls.crt': markerBase64}}} as const;
+	t.deepEqual(await certificate(secrets), its);
+	t.deepEqual(await open(secrets), value, 'a pod that names the Secret has all of it');
+	t.deepEqual([world.fetches, world.certificates, world.files().length], [1, 1, 2]);
+	t.true(world.files().every(name => !readFileSync(path.join(world.directory, name), 'latin1').includes(markerBase64)));
+	world.answer = unreachable;
+	t.deepEqual(await certificate(await world.start(), 'v2'), its, 'an older one is better than none, and is told as that');
+	await retain(secrets, 'certificates/default/db');
+	t.is(world.files().length, 1);
+	t.deepEqual(await certificate(await world.start()), its);
+	t.deepEqual(await open(await world.start()), unreachable);
 });
 
 test('what is kept opens with the node’s key alone, and is readable by its owner alone', async t => {

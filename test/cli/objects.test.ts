@@ -3,7 +3,9 @@
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {base64Of} from '../../api/base64.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import {certificateFor} from '../agent/router/_certificates.js';
 import {aPod, aReplicaSet} from '../server/cluster.js';
 import {line, type Around} from '../../bench/rigs/command-line.js';
 import {folder, openCluster} from './_rig.js';
@@ -102,6 +104,40 @@ test('a file without a login makes no login of a registry', async t => {
 		t.notRegex(err, /hunter2/);
 	}
 	t.is(cluster.control.index.get('secrets/default/a'), undefined);
+});
+
+test('create makes a Secret of a certificate and its key as kubectl does, and refuses what no client could be served with', async t => {
+	const {cluster, troupe} = await open(t);
+	const dir = await folder(t);
+	const [one, other] = await Promise.all([certificateFor(['a.test']), certificateFor(['b.test'])]);
+	const at = (name: string): string => path.join(dir, name);
+	for (const [name, text] of Object.entries({crt: one.cert, key: one.key, other: other.key, none: 'hunter2'}))
+		await writeFile(at(name), text);
+	const made = await troupe(['create', 'secret', 'tls', 'web', '--cert', at('crt'), '--key', at('key'), '-o', 'json']);
+	t.deepEqual([made.code, made.err], [0, '']);
+	const data = {'tls.crt': base64Of(one.cert), 'tls.key': base64Of(one.key)};
+	t.like(JSON.parse(made.out), {type: 'kubernetes.io/tls', data});
+	t.false(JSON.stringify(cluster.control.index.get('secrets/default/web')).includes(data['tls.key']), 'it is kept sealed');
+	const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+		[[], /needs --cert FILE and --key FILE/],
+		[['--cert', at('crt')], /needs --cert FILE and --key FILE/],
+		[['--cert', at('crt'), '--key', at('nowhere')], /--key .*nowhere: there is no such file/],
+		[['--cert', at('none'), '--key', at('key')], /--cert must be a file with a certificate in PEM/],
+		[['--cert', at('crt'), '--key', at('none')], /--key must be a file with a private key in PEM/],
+		[['--cert', at('crt'), '--key', at('other')], /--key is not the key of the first certificate/],
+		[['--cert', '/dev/zero', '--key', at('key')], /has more than 65536 bytes/],
+		[['--cert', at('crt'), '--key', at('key'), '--from-literal=a=hunter2'], /leave out --from-literal/],
+		[['--cert', at('crt'), '--key', at('key'), '--type=x'], /leave out --type/],
+	];
+	for (const [words, expected] of wrong) {
+		const {code, out, err} = await troupe(['create', 'secret', 'tls', 'bad', ...words]);
+		t.deepEqual([code, out], [2, ''], err);
+		t.regex(err, expected);
+		t.notRegex(err, /hunter2/);
+	}
+	const {err} = await troupe(['create', 'secret', 'bad', '--cert', at('crt')]);
+	t.regex(err, /--cert: of create secret tls/);
+	t.is(cluster.control.index.get('secrets/default/bad'), undefined);
 });
 
 test('create says what is wrong with its words, all of it, and never a value', async t => {

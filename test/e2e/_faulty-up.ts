@@ -43,6 +43,7 @@ const options: UpOptions = {
 	allowPrivileged: false,
 	warmSandboxes: undefined,
 	router: undefined,
+	routerTls: undefined,
 	dns: undefined,
 	nodePorts: undefined,
 	podNetwork: {isRouted: false, overlay: 'vxlan', nodeAddress: undefined},

@@ -384,6 +384,34 @@ test('a node fetches a Secret that a pod bound to it names, as long as one does;
 	t.is(await status('node-a', path('node-a')), 403);
 });
 
+test('any node fetches the certificate in a Secret that an Ingress names in its tls, as long as one does, and no other entry; nobody else does', async t => {
+	const {json, call, cluster} = await openDoor(t);
+	const entries = {'tls.crt': markerBase64, 'tls.key': markerBase64};
+	const tlsSecret = {...aSecret({data: {...entries, 'ca.crt': markerBase64}}, {name: 'web-tls'}), type: 'kubernetes.io/tls'};
+	await json(201, 'POST', secrets, tlsSecret);
+	await json(201, 'POST', secrets, aSecret());
+	const path = (name = 'web-tls', namespace = 'default', node = 'node-a'): string =>
+		`/troupe/v1/nodes/${node}/certificates/${namespace}/${name}`;
+	const as = (token: string) => ({authorization: `Bearer ${token}`});
+	const status = async (token: string, url: string): Promise<number> => (await call('GET', url, undefined, as(token))).status;
+	t.is(await status('node-a', path()), 403);
+	const metadata = {name: 'web', namespace: 'default', uid: 'uid-of-web', resourceVersion: '', generation: 1, creationTimestamp: ''};
+	const spec = {tls: [{hosts: ['a.test'], secretName: 'web-tls'}, {secretName: 'db'}, {secretName: 'missing'}]};
+	cluster.put({apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata, spec});
+	const fetched = await json<{version: string; data: Record<string, string>}>(200, 'GET', path(), undefined, as('node-a'));
+	t.deepEqual(fetched.data, entries);
+	t.regex(fetched.version, /^[0-9a-f-]{36}\.1$/);
+	t.is(await status('node-a', path('db')), 403, 'of another type');
+	t.is(await status('node-a', path('missing')), 404);
+	t.is(await status('node-a', path('web-tls', 'other')), 403);
+	t.is(await status('node-a', path('web-tls', 'default', 'node-b')), 403);
+	t.is(await status('node-a', '/troupe/v1/nodes/node-a/secrets/default/web-tls'), 403, 'no pod names it');
+	for (const token of ['admin', 'viewer', 'tool', 'editor']) t.is(await status(token, path()), 403, token);
+	t.is(await status('', path()), 401);
+	cluster.drop('ingresses/default/web');
+	t.is(await status('node-a', path()), 403);
+});
+
 test('a value that was moved or changed in the store is a failure that says where, not what', async t => {
 	const {json, call, cluster} = await openDoor(t);
 	await json(201, 'POST', secrets, aSecret());

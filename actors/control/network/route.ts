@@ -9,6 +9,7 @@ import {byAge, dnsPlaces, ingressPlaces, placeText, type RouteClaimant, type Rou
 import type {Context} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {withCondition} from '../objects/conditions.js';
+import {certificateKeysOf, certificateTerm} from '../../network-references.js';
 import {controller, type Controller, type Reconciliation, type Watched} from '../objects/controller.js';
 import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
@@ -26,6 +27,12 @@ const placesOf = ({kind, spec}: ApiObject): readonly RoutePlace[] => {
 const placeTerm = ({host, path, type}: RoutePlace): string => `route=${host} ${type} ${path}`;
 
 const termsOf = (route: ApiObject): readonly string[] => [...new Set(placesOf(route).map(placeTerm))];
+
+/** Those that name a Secret are found when it changes. */
+const certificateTermsOf = ({kind, metadata, spec}: ApiObject): readonly string[] =>
+	kind === 'Ingress' && spec !== undefined
+		? certificateKeysOf(spec as NonNullable<Ingress['spec']>, metadata.namespace ?? '').map(certificateTerm)
+		: [];
 
 const claimant = ({kind, metadata}: ApiObject): RouteClaimant => ({
 	createdAt: metadata.creationTimestamp,
@@ -85,7 +92,7 @@ function reconcile<Obj extends Route>(route: Obj, {known, nowMs}: Context): Reco
 const routeController = <Obj extends Route>(plural: (typeof plurals)[number]): Controller =>
 	controller<Obj>({
 		plural,
-		terms: termsOf,
+		terms: route => [...termsOf(route), ...certificateTermsOf(route)],
 		watches: Object.fromEntries(plurals.map(each => [each, (change: Watched, known: Known) => rivals(plural, change, known)])),
 		reconcile,
 	});

@@ -7,11 +7,13 @@ import type {Dns} from '../../../api/kinds/dns.js';
 import {serviceNameLabel} from '../../../api/endpoint-labels.js';
 import type {EndpointSlice} from '../../../api/kinds/endpointslice.js';
 import type {Ingress} from '../../../api/kinds/ingress.js';
+import {isTlsSecret} from '../../../api/kinds/secret.js';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import type {Service} from '../../../api/kinds/service.js';
 import type {ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {networkPlurals} from '../../network-references.js';
+import {configVersion, secretKey} from '../../config-references.js';
+import {certificateKeysOf, certificateTerm, ingresses, isCertificateKey, networkPlurals} from '../../network-references.js';
 import type {NetworkObject} from '../../protocol/network-object.js';
 import type {ConfigEntry} from '../../protocol/sync-message.js';
 
@@ -71,11 +73,34 @@ function versionOf(form: NetworkObject): string {
 }
 
 /** The entry of a key for a node that serves traffic. */
-export function networkEntryOf(key: ObjectKey, known: Pick<Known, 'get'>): ConfigEntry {
+export function networkEntryOf(key: ObjectKey, known: Pick<Known, 'get' | 'countByTerm'>): ConfigEntry {
+	if (isCertificateKey(key)) return certificateEntryOf(key, known);
 	const found = toldOf(parseObjectKey(key).plural, known.get(key));
 	if (found === undefined) return {key, version: '', named: null};
 	return {key, version: found.version, named: {type: 'network', object: found.object}};
 }
+
+/** Of a Secret that an Ingress names: that it is there, and as which version. */
+function certificateEntryOf(key: ObjectKey, known: Pick<Known, 'get' | 'countByTerm'>): ConfigEntry {
+	const {namespace, name} = parseObjectKey(key);
+	const secret = known.get(secretKey(namespace, name));
+	if (secret === undefined || known.countByTerm(ingresses, certificateTerm(key)) === 0) return {key, version: '', named: null};
+	const version = configVersion(secret);
+	return {
+		key,
+		version,
+		named: {type: 'network', object: {type: 'certificate', namespace, name, version, isTls: isTlsSecret(secret)}},
+	};
+}
+
+/** The certificates that an Ingress named, or names now. */
+export const certificatesOf = (...versions: readonly (ApiObject | undefined)[]): ReadonlySet<ObjectKey> =>
+	new Set(
+		versions.flatMap(each => {
+			const {metadata, spec} = (each ?? {}) as Partial<Ingress>;
+			return spec === undefined ? [] : certificateKeysOf(spec, metadata?.namespace ?? '');
+		}),
+	);
 
 /** Whether nodes are told something else after a change of such an object. */
 export const isNetworkNews = (plural: string, before: ApiObject | undefined, after: ApiObject | undefined): boolean =>
@@ -83,6 +108,8 @@ export const isNetworkNews = (plural: string, before: ApiObject | undefined, aft
 
 /** All that such a node is to have. */
 export function* networkKeys(known: Pick<Known, 'list'>, keyOf: (plural: string, object: ApiObject) => ObjectKey): Iterable<ObjectKey> {
+	// Before the Ingresses that name them.
+	yield* certificatesOf(...known.list(ingresses));
 	for (const plural of networkPlurals)
 		for (const object of known.list(plural)) if (toldOf(plural, object) !== undefined) yield keyOf(plural, object);
 }

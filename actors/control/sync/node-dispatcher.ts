@@ -13,7 +13,7 @@ import {next, tell, type Behavior, type Context, type Effect, type Next, type Re
 import {leasesPath, nodeKey, podKey, syncOfNode} from '../../addresses.js';
 import type {LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
 import {isConfigKey, configKeysOf, volumeKey, volumes} from '../../config-references.js';
-import {isNetworkKey} from '../../network-references.js';
+import {isCertificateKey, isNetworkKey} from '../../network-references.js';
 import type {
 	CallHello,
 	Delta,
@@ -302,13 +302,17 @@ function cut(
 }
 
 function deltaEntryOf({node, hello}: Pick<NodeDispatcherState, 'node' | 'hello'>, key: ObjectKey, known: Context['known']): DeltaEntry {
-	if (isNetworkKey(key)) return hello?.info.network === undefined ? {key, version: '', named: null} : networkEntryOf(key, known);
+	if (isNetworkKey(key)) return isTold(key, hello) ? networkEntryOf(key, known) : {key, version: '', named: null};
 	if (isConfigKey(key)) return configEntryOf(node, key, known);
 	const pod = known.get(key) as Pod | undefined;
 	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod, known);
 	if (pod === undefined || assignment?.nodeName !== node) return {key, version: '', assignment: null};
 	return {key, version: assignmentVersion(pod), assignment};
 }
+
+/** Of certificates only those nodes hear that serve TLS. */
+const isTold = (key: ObjectKey, hello: Hello | undefined): boolean =>
+	hello?.info.network !== undefined && (hello.info.network.certificates === true || !isCertificateKey(key));
 
 /** Only finalizers hold it: its node has said that it is gone, or control does not wait for that. */
 const isOver = ({metadata}: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;

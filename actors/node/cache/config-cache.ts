@@ -7,7 +7,7 @@ import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {configPlurals, secrets, volumes} from '../../config-references.js';
-import {networkPlurals} from '../../network-references.js';
+import {certificates, networkPlurals} from '../../network-references.js';
 import {configCopy, type KeepConfig} from './config-copy.js';
 import {perform} from '../runtime/perform.js';
 import {volumeRemoval} from './volume-removal.js';
@@ -56,7 +56,11 @@ function keep(message: KeepConfig, context: Context): readonly Effect[] {
 }
 
 const retain = ({known}: Context): Effect =>
-	perform({type: 'secrets.retain', keys: [...known.list(secrets)].map(({metadata}) => metadata.uid)}, 'secrets/retain', 'secretsRetained');
+	perform(
+		{type: 'secrets.retain', keys: [secrets, certificates].flatMap(plural => [...known.list(plural)].map(({metadata}) => metadata.uid))},
+		'secrets/retain',
+		'secretsRetained',
+	);
 
 function retained({outcome}: Reply<null, 'secretsRetained'>, {nowMs}: Context): Next<null> {
 	if (outcome.ok) return next(null);

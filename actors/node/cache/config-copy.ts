@@ -7,7 +7,7 @@ import {next, reply, tell, type Behavior, type Context, type Effect, type Next, 
 import type {Known} from '../../../system/index/object-index.js';
 import {besides, configPath, networkPath, volumeUsagePath} from '../../addresses.js';
 import {claims, secrets} from '../../config-references.js';
-import {isNetworkKey} from '../../network-references.js';
+import {isCertificateKey, isNetworkKey} from '../../network-references.js';
 import type {ConfigData} from '../../protocol/sync-message.js';
 
 export type ConfigCopy = ApiObject<{readonly named: ConfigData; readonly version: string}>;
@@ -52,7 +52,7 @@ function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig
 
 /** The edge may forget its values. */
 const forgotten = (key: ObjectKey, self: string): readonly Effect[] =>
-	parseObjectKey(key).plural === secrets ? [tell(besides(self, configPath), {type: 'retainSecrets'})] : [];
+	parseObjectKey(key).plural === secrets || isCertificateKey(key) ? [tell(besides(self, configPath), {type: 'retainSecrets'})] : [];
 
 /** Which volumes are counted follows from the claims that are named, and what serves traffic is to have each change. */
 function changeTold(key: ObjectKey, self: string): readonly Effect[] {

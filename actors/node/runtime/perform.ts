@@ -7,7 +7,7 @@ import type {Network, NetworkCommand} from './network-port.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
 
-/** Secrets that pods of this node still name; the edge forgets all others. */
+/** Secrets that pods of this node still name, and certificates of routes; the edge forgets all others. */
 export type RetainSecrets = {readonly type: 'secrets.retain'; readonly keys: readonly ObjectKey[]};
 
 /** Asks for a command of the node's edge; its outcome comes back as `{type: as, id: key, outcome}`. */

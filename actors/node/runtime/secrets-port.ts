@@ -22,6 +22,9 @@ export type NodeSecrets = {
 	readonly retain: (keys: readonly ObjectKey[], done: (outcome: Outcome<null>) => void) => void;
 };
 
+/** The certificate in a Secret: its two entries, and of which version they are. It is an older one where control cannot be asked. Calls back once. */
+export type OpenCertificate = (wanted: WantedSecret, done: (outcome: Outcome<FetchedSecret>) => void) => void;
+
 /** Of a node that has no way to any. */
 export const noSecrets: NodeSecrets = {
 	open: ({name}, done) =>

@@ -37,12 +37,12 @@ const isOfLoopback = ({address}: EndpointPlace): boolean => isLoopback(address);
 
 export const openServers: OpenServers = ({index, listeners, clock, node, settings, onProblem}) => {
 	const table = createServiceTable(index, node);
-	const {nodePortAddresses = ['127.0.0.1'], isKernelLed = false, router, dns, gateway, folder} = settings;
+	const {nodePortAddresses = ['127.0.0.1'], isKernelLed = false, router, routerTls, dns, gateway, folder} = settings;
 	const random = systemRandom;
 	const accessLog = path.join(folder, 'router-access.log');
 	return [
 		openProxy({table, listeners, clock, random, nodePortAddresses, ...(isKernelLed ? {serves: isOfLoopback} : {}), onProblem}),
-		...(router === undefined ? [] : [openRouter({index, listeners, clock, random, node, place: router, accessLog, onProblem})]),
+		openRouter({index, listeners, clock, random, node, place: router, tlsPlace: routerTls, accessLog, onProblem}),
 		...(dns === undefined ? [] : [openDns({index, listeners, clock, random, node, place: dns, router, gateway, onProblem})]),
 	];
 };

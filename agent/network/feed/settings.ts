@@ -13,6 +13,8 @@ export type DataPlaneSettings = {
 	readonly node: string;
 	/** Where its router listens; undefined: nowhere. */
 	readonly router: HostPort | undefined;
+	/** Where its router listens for TLS; undefined: nowhere. */
+	readonly routerTls?: HostPort | undefined;
 	/** Where its resolver listens; undefined: nowhere. */
 	readonly dns?: HostPort | undefined;
 	/** Where pods with a network of their own reach resolver and router; undefined: they have none. */

@@ -33,6 +33,7 @@ export function createNetworkIndex(): NetworkIndex {
 	const listeners: ((changed: readonly NetworkDifference[]) => void)[] = [];
 	const put = ({key, object}: NetworkChange): NetworkDifference => {
 		const before = objects.get(key);
+		if (isLocked(object) && before?.type === 'certificate' && before.opened !== undefined) return {key, before, after: before};
 		if (before !== undefined) {
 			byType.get(before.type)?.delete(key);
 			if (before.type === 'endpoints') drop(slices, serviceOf(before), key);
@@ -64,6 +65,10 @@ export function createNetworkIndex(): NetworkIndex {
 		onChange: listener => void listeners.push(listener),
 	};
 }
+
+/** A certificate that the agent has not opened yet: until it has, the one before goes on. */
+const isLocked = (object: NetworkObject | undefined): boolean =>
+	object?.type === 'certificate' && object.isTls && object.opened === undefined;
 
 const serviceOf = ({namespace, service}: NetworkEndpoints): string => `${namespace}/${service}`;
 

@@ -30,7 +30,7 @@ export type Arrival = {readonly protocol: 'http' | 'https'; readonly port: numbe
 
 export type RouterServer = {
 	readonly take: (socket: Duplex, client: string, arrival: Arrival) => void;
-	/** Takes no new connection; answers say that the next request needs another one. */
+	/** Answers say that the next request needs another connection. What came before, and is only taken now, is answered, too. */
 	readonly close: () => void;
 };
 
@@ -146,7 +146,6 @@ export function createRouterServer({table, endpoints, clock, random, log, onProb
 
 	return {
 		take(socket, client, {protocol, port}) {
-			if (isClosing) return void socket.destroy();
 			if (open >= limits.routerConnections) {
 				onProblem(`the router has ${open} connections, the most that it takes: others are closed`);
 				return void socket.destroy();

@@ -1,20 +1,21 @@
-// The router of a node: hosts and paths of Dnses and Ingresses, and the services that answer there. It listens once there is a route, and what it is
-// made of is imported then.
+// The router of a node: hosts and paths of Dnses and Ingresses, and the services that answer there. It listens once there is a route, and for TLS once
+// there is a certificate; what it is made of is imported then.
 
-import {limits} from '../../../api/limits.js';
+import type {Socket} from 'node:net';
 import type {NetworkObject} from '../../../actors/protocol/network-object.js';
-import {formatHostPort, type HostPort} from '../../../api/host-port.js';
-import {objectKey, type ObjectKey} from '../../../api/keys.js';
+import type {HostPort} from '../../../api/host-port.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
-import {hasCode} from '../../../system/files/errno.js';
 import type {NetworkDifference, NetworkIndex} from '../index/network-index.js';
-import type {Listeners, TcpListener} from '../listeners/listeners.js';
+import type {Listeners} from '../listeners/listeners.js';
 import type {AccessLog} from './access-log.js';
-import type {RouterServer} from './router-server.js';
+import type {Certificates} from './certificates.js';
+import {openEntrance} from './entrance.js';
+import type {Arrival, RouterServer} from './router-server.js';
 import type {RoutingTable} from './routing-table.js';
 import type {ReadPattern} from './matching.js';
 import {hasPattern} from './has-pattern.js';
+import type {TlsDoor} from './tls-door.js';
 
 export type RouterOptions = {
 	readonly index: NetworkIndex;
@@ -23,7 +24,10 @@ export type RouterOptions = {
 	readonly random: Random;
 	/** The name of the node. */
 	readonly node: string;
-	readonly place: HostPort;
+	/** Where it listens; undefined: nowhere. */
+	readonly place: HostPort | undefined;
+	/** The same for TLS. */
+	readonly tlsPlace?: HostPort | undefined;
 	/** The file of the access log. */
 	readonly accessLog: string;
 	/** A text for people, by its key; undefined: it is over. */
@@ -33,6 +37,7 @@ export type RouterOptions = {
 export type Router = {
 	/** Where it listens; undefined while it does not. */
 	readonly place: () => HostPort | undefined;
+	readonly tlsPlace: () => HostPort | undefined;
 	/** Resolves when all that was in the index before is served. */
 	readonly settled: () => Promise<void>;
 	/** Takes nothing new; what is under way may finish. */
@@ -40,36 +45,34 @@ export type Router = {
 };
 
 type Opened = {readonly table: RoutingTable; readonly server: RouterServer; readonly log: AccessLog};
+type Tls = {readonly certificates: Certificates; readonly door: TlsDoor};
 
 export function openRouter(options: RouterOptions): Router {
-	const {index, onProblem} = options;
+	const {index, place, tlsPlace, onProblem} = options;
 	let opened: Opened | undefined;
-	let listener: TcpListener | undefined;
-	let cancel: (() => void) | undefined;
+	let tls: Tls | undefined;
 	let isClosed = false;
 	let read: ReadPattern = () => undefined;
 	let hasRead = false;
 
-	const listen = async (its: Opened): Promise<void> => {
-		const {host: address, port} = options.place;
-		cancel = undefined;
-		try {
-			listener = await options.listeners.tcp({address, port}, socket => {
-				const client = plainAddress(socket.remoteAddress ?? '');
-				its.server.take(socket, client, {protocol: 'http', port: listener?.place.port ?? port});
-			});
-			onProblem('router', undefined);
-			if (isClosed) listener.close();
-		} catch (error) {
-			onProblem('router', portProblem(error, options.place));
-			if (!isClosed) cancel = options.clock.after(limits.routerPortMs, () => void listen(its));
-		}
-	};
+	const serve = (socket: Socket, protocol: Arrival['protocol'], {port}: HostPort): void =>
+		opened?.server.take(socket, plainAddress(socket.remoteAddress ?? ''), {protocol, port});
+	const plain = openEntrance({...options, flag: 'router', onConnection: (socket, at) => serve(socket, 'http', at)});
+	const secure = openEntrance({
+		...options,
+		flag: 'router-tls',
+		place: tlsPlace,
+		onConnection: (socket, at) => tls?.door.take(socket, secured => serve(secured, 'https', at)),
+	});
 	/** In order: what comes while something is imported waits for that. */
 	let turn: Promise<void> = Promise.resolve();
 	const take = async (changed: readonly NetworkDifference[]): Promise<void> => {
-		const routes = changed.filter(({before, after}) => isRoute(before) || isRoute(after));
-		if (routes.length === 0 || isClosed) return;
+		if (isClosed || (place === undefined && tlsPlace === undefined)) return;
+		await takeRoutes(changed.filter(({before, after}) => isRoute(before) || isRoute(after)));
+		if (tlsPlace !== undefined) await takeTls(changed.filter(({before, after}) => isOfTls(before) || isOfTls(after)));
+	};
+	const takeRoutes = async (routes: readonly NetworkDifference[]): Promise<void> => {
+		if (routes.length === 0) return;
 		if (!hasRead && routes.some(({after}) => hasPattern(after))) {
 			const {readRoutePattern} = await import('../../../api/route-pattern.js');
 			hasRead = true;
@@ -78,24 +81,32 @@ export function openRouter(options: RouterOptions): Router {
 				return pattern.ok ? pattern.value : undefined;
 			};
 		}
-		const isFirst = opened === undefined;
 		opened ??= await open(options);
 		for (const {key, after} of routes) opened.table.set(key, isRoute(after) ? after : undefined, read);
-		if (isFirst) await listen(opened);
+		await plain.listen();
+	};
+	const takeTls = async (changed: readonly NetworkDifference[]): Promise<void> => {
+		if (changed.length === 0) return;
+		tls ??= await openTls(options);
+		for (const {key, after} of changed) tls.certificates.set(key, after);
+		tls.certificates.update();
+		if (tls.certificates.size() > 0) await secure.listen();
 	};
 	const enqueue = (changed: readonly NetworkDifference[]): void => {
 		turn = turn.then(() => take(changed)).catch((error: unknown) => onProblem('router', `the router cannot serve: ${String(error)}`));
 	};
 	index.onChange(enqueue);
-	enqueue([...index.all('dns'), ...index.all('ingress')].map(after => ({key: keyOf(after), before: undefined, after})));
+	enqueue(index.keys().map(key => ({key, before: undefined, after: index.get(key)})));
 
 	return {
-		place: () => (listener === undefined ? undefined : {host: listener.place.address, port: listener.place.port}),
+		place: plain.place,
+		tlsPlace: secure.place,
 		settled: () => turn,
 		close() {
 			isClosed = true;
-			cancel?.();
-			listener?.close();
+			plain.close();
+			secure.close();
+			tls?.certificates.close();
 			opened?.server.close();
 			opened?.log.close();
 		},
@@ -117,19 +128,19 @@ async function open({index, node, clock, random, accessLog, onProblem}: RouterOp
 	return {table, log, server: createRouterServer({table, endpoints, clock, random, log, onProblem: onServerProblem})};
 }
 
+/** What TLS takes, where an Ingress asks for it. */
+async function openTls({clock, onProblem}: RouterOptions): Promise<Tls> {
+	const [{createCertificates}, {createTlsDoor}] = await Promise.all([import('./certificates.js'), import('./tls-door.js')]);
+	const certificates = createCertificates({clock, onProblem});
+	return {certificates, door: createTlsDoor({certificates, clock, onProblem: problem => onProblem('router handshakes', problem)})};
+}
+
 type RouteObject = Extract<NetworkObject, {type: 'dns' | 'ingress'}>;
 
 const isRoute = (object: NetworkObject | undefined): object is RouteObject => object?.type === 'dns' || object?.type === 'ingress';
 
-const keyOf = ({type, namespace, name}: RouteObject): ObjectKey => objectKey(type === 'dns' ? 'dnses' : 'ingresses', namespace, name);
+const isOfTls = (object: NetworkObject | undefined): boolean =>
+	object?.type === 'certificate' || (object?.type === 'ingress' && object.spec.tls !== undefined);
 
 /** An IPv4 address that came in over an IPv6 socket. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');
-
-function portProblem(error: unknown, place: HostPort): string {
-	const where = formatHostPort(place);
-	if (hasCode(error, 'EADDRINUSE'))
-		return `the router cannot listen on ${where}: another program does; free it, or choose another with --router HOST:PORT`;
-	if (hasCode(error, 'EACCES')) return `the router may not listen on ${where}; choose a port above 1023 with --router HOST:PORT`;
-	return `the router cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`;
-}

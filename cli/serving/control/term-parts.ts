@@ -17,7 +17,7 @@ import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-d
 import {nodeGraceMs} from '../../../actors/control/pods/node-grace.js';
 import {paceOf} from '../../../system/presence/pace.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
-import {secretForNode} from '../../../server/secrets.js';
+import {certificateForNode, secretForNode} from '../../../server/secrets.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
@@ -71,6 +71,7 @@ export type TermParts = {
 	readonly upstream: (ca: string) => Upstream;
 	/** Secrets for a node of this process. */
 	readonly secretsFor: (node: string) => FetchSecret;
+	readonly fetchCertificate: FetchSecret;
 	/** For the systems of this process: what happens to their actors is told to tools. */
 	readonly onLifecycle: (event: LifecycleEvent) => void;
 	/** Nodes are told where servers are. */
@@ -250,6 +251,7 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, seals};
 		},
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
+		fetchCertificate: (namespace, name) => Promise.resolve(certificateForNode(control.index, seals, {namespace, name})),
 		onLifecycle: event => tellLifecycle(topics, event),
 		tellServers(all) {
 			const message: Servers = {type: 'servers', servers: all};

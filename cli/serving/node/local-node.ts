@@ -12,7 +12,7 @@ import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
 import {joinRuntimes} from '../../../agent/runtimes.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
-import {createSecretCache} from '../../../agent/secret-cache.js';
+import {createSecretCache, type SecretCache} from '../../../agent/secret-cache.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {readOrMakeKey} from '../../../system/files/key-file.js';
@@ -165,11 +165,12 @@ async function openDocker({address}: EngineChoice, options: RuntimeOptions, cont
  * The Secrets of a node: asked for where they are needed, and kept sealed with a key of the home. Throws where the key's file holds no key,
  * and errno exceptions.
  */
-export async function openNodeSecrets(fetch: FetchSecret, {home, log}: ServeContext): Promise<NodeSecrets> {
+export async function openNodeSecrets(fetch: FetchSecret, fetchCertificate: FetchSecret, {home, log}: ServeContext): Promise<SecretCache> {
 	return createSecretCache({
 		directory: home.secrets,
 		key: await readOrMakeKey(home.nodeKey),
 		fetch,
+		fetchCertificate,
 		onWarning: message => log.warn(message),
 	});
 }

@@ -2,7 +2,7 @@
 
 import {statSync} from 'node:fs';
 import type {Network} from '../../../actors/node/runtime/network-port.js';
-import {createNodeNetwork, type PodNetworkParts} from '../../../agent/node-network.js';
+import {createNodeNetwork, type NodeNetworkOptions, type PodNetworkParts} from '../../../agent/node-network.js';
 import {openKernelServices} from '../../../agent/network/nftables/kernel-services.js';
 import {gateway} from '../../../agent/pod-network/link-commands.js';
 import type {DataPlaneSettings} from '../../../agent/network/feed/settings.js';
@@ -28,10 +28,16 @@ export type NodeReach = {
 	readonly pods: OpenPodNetwork | undefined;
 };
 
-/** `router` and `dns`: where it listens; undefined: nowhere. */
+/** `router`, `routerTls` and `dns`: where it listens; undefined: nowhere. */
 export function openNetwork(
 	node: string,
-	{router, dns, nodePorts}: Pick<HostOptions, 'router' | 'dns' | 'nodePorts'>,
+	{
+		router,
+		routerTls,
+		dns,
+		nodePorts,
+		openCertificate,
+	}: Pick<HostOptions, 'router' | 'routerTls' | 'dns' | 'nodePorts'> & Pick<NodeNetworkOptions, 'openCertificate'>,
 	{home, log, processParts: {clock}}: ServeContext,
 	{address, pods: podNetwork}: NodeReach,
 ): Network {
@@ -41,6 +47,7 @@ export function openNetwork(
 		folder: home.network,
 		node,
 		router,
+		routerTls,
 		dns,
 		...(isRouted ? {gateway} : {}),
 		nodePortAddresses: addresses,
@@ -51,8 +58,10 @@ export function openNetwork(
 			pods: isRouted ? 'routed' : 'shared',
 			services: podNetwork === undefined ? 'proxy' : 'nftables',
 			...(podNetwork === undefined ? {} : {occupied: podNetwork.occupied}),
+			...(routerTls === undefined ? {} : {certificates: true}),
 		},
 		podNetwork: podNetwork === undefined ? undefined : podNetworkParts(podNetwork, ranges, clock),
+		openCertificate,
 		settings: {...settings, identity: identityOf(settings)},
 		clock,
 		onWarning: message => log.warn(message),

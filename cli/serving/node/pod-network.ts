@@ -33,7 +33,7 @@ export type PodNetworkPlace = {
 
 /** Undefined: pods share the network of this node, and none of before has another. Throws an AppError for what has to be mended first. */
 export async function openPodNetwork(
-	{podNetwork: {isRouted, overlay, nodeAddress}, dns, router}: Pick<HostOptions, 'podNetwork' | 'dns' | 'router'>,
+	{podNetwork: {isRouted, overlay, nodeAddress}, dns, router, routerTls}: Pick<HostOptions, 'podNetwork' | 'dns' | 'router' | 'routerTls'>,
 	{node, towards, onNote}: PodNetworkPlace,
 	{home, processParts: {clock}}: ServeContext,
 ): Promise<OpenPodNetwork | undefined> {
@@ -53,7 +53,7 @@ export async function openPodNetwork(
 	const underlay = await underlayOf(tools, nodeAddress, towards);
 	const occupied = await occupiedSubnets(tools, names);
 	return {
-		network: createPodNetwork({names, tools, folder, node, overlay, underlay, doors: {dns, router}, isRouted, clock, onNote}),
+		network: createPodNetwork({names, tools, folder, node, overlay, underlay, doors: {dns, router, routerTls}, isRouted, clock, onNote}),
 		occupied,
 		names,
 		tools,

@@ -33,7 +33,14 @@ export const ingressObject = (name: string, spec: IngressSpec, createdAt = '2026
 	spec,
 });
 
-const plurals = {dns: 'dnses', ingress: 'ingresses', service: 'services', endpoints: 'endpointslices', node: 'nodes'} as const;
+const plurals = {
+	dns: 'dnses',
+	ingress: 'ingresses',
+	service: 'services',
+	endpoints: 'endpointslices',
+	node: 'nodes',
+	certificate: 'certificates',
+} as const;
 
 export type World = {
 	readonly index: NetworkIndex;
@@ -41,6 +48,8 @@ export type World = {
 	readonly problems: Map<string, string>;
 	readonly accessLog: string;
 	readonly port: number;
+	/** Where it listens for TLS; 0 while it does not. */
+	readonly tlsPort: () => number;
 	/** Resolves when the router serves by it. */
 	readonly put: (...objects: readonly NetworkObject[]) => Promise<void>;
 	readonly remove: (object: NetworkObject) => Promise<void>;
@@ -66,6 +75,7 @@ export async function routerWorld(t: ExecutionContext, objects: readonly Network
 		random: seededRandom(1),
 		node: 'vm',
 		place: {host: '127.0.0.1', port: 0},
+		tlsPlace: {host: '127.0.0.1', port: 0},
 		accessLog,
 		onProblem,
 	});
@@ -86,6 +96,7 @@ export async function routerWorld(t: ExecutionContext, objects: readonly Network
 		problems,
 		accessLog,
 		port: router.place()?.port ?? 0,
+		tlsPort: () => router.tlsPlace()?.port ?? 0,
 		put,
 		remove: async object => {
 			index.change([{key: keyOf(object), object: undefined}]);
