@@ -33,6 +33,7 @@ function aNetwork(): PodNetwork & {readonly made: string[]; readonly adopted: st
 		remove: nothing,
 		enter: () => ['nsenter'],
 		learn: () => undefined,
+		isInUse: () => true,
 		onProblem: () => undefined,
 		close: () => undefined,
 	};

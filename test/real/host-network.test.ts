@@ -5,7 +5,16 @@ import {readFileSync} from 'node:fs';
 import test from 'ava';
 import {localAddressOf} from '../../actors/node/network/local-address.js';
 import type {PodSpec} from '../../api/kinds/pod.js';
-import {answeringPod, askedFrom, askedOn, clusterIPOf, leftOn, openRoutedHosts, podOf, untilAnswered} from './_routed-hosts.js';
+import {
+	answeringPod,
+	askedFrom,
+	askedOn,
+	clusterIPOf,
+	leftOn,
+	openRoutedHosts,
+	podOf,
+	untilAnswered,
+} from '../../bench/rigs/fleet/routed-hosts.js';
 
 const service = (name: string, rest: object = {}): object => ({
 	apiVersion: 'v1',

@@ -17,7 +17,14 @@ export type RigDataPlane = {
 /** The name of its node. */
 export const dataPlaneNode = 'here';
 
-const plurals = {dns: 'dnses', ingress: 'ingresses', service: 'services', endpoints: 'endpointslices', node: 'nodes'} as const;
+const plurals = {
+	dns: 'dnses',
+	ingress: 'ingresses',
+	service: 'services',
+	endpoints: 'endpointslices',
+	certificate: 'secrets',
+	node: 'nodes',
+} as const;
 
 /** Resolves when its resolver answers, and its router where there is a route. Rejects with what it cannot do. */
 export async function startDataPlane(owner: Owner, objects: readonly NetworkObject[]): Promise<RigDataPlane> {
