@@ -23,9 +23,12 @@ import {leaderBenchmark} from './leader.js';
 import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
 import {rolloutBenchmark} from './rollout.js';
+import {replacementBenchmark} from './replacement.js';
+import {routerBenchmark} from './router.js';
 import {scaleBenchmark} from './scale.js';
 import {schedulingBenchmark} from './scheduling.js';
 import {createScope, type Scope} from './harness/scope.js';
+import {servicesBenchmark} from './services.js';
 import {startBenchmark} from './start.js';
 import {tableOf} from './harness/table.js';
 
@@ -50,6 +53,9 @@ const benchmarks: readonly Benchmark[] = [
 	flappingBenchmark,
 	fuzzBenchmark,
 	dnsBenchmark,
+	routerBenchmark,
+	servicesBenchmark,
+	replacementBenchmark,
 ];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--fault NAME]... [--node-flag=--cpu-prof]

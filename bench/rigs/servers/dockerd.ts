@@ -43,14 +43,16 @@ export type DockerdOptions = {
 	readonly liveRestore?: boolean;
 	/** The address of its bridge. */
 	readonly bip?: string;
+	/** A network namespace that is there, and stays; it makes one of its own when nobody says. */
+	readonly host?: string;
 };
 
 let count = 0;
 
-export async function startDockerd(t: Owner, {liveRestore = false, bip = '10.244.1.1/24'}: DockerdOptions = {}): Promise<Dockerd> {
+export async function startDockerd(t: Owner, {liveRestore = false, bip = '10.244.1.1/24', host}: DockerdOptions = {}): Promise<Dockerd> {
 	// containerd's socket is below it, and paths of sockets are short.
 	const folder = mkdtempSync('/tmp/troupe-d-');
-	const namespace = `troupe-d-${process.pid}-${count++}`;
+	const namespace = host ?? `troupe-d-${process.pid}-${count++}`;
 	const socketPath = path.join(folder, 's');
 	const url = `unix://${socketPath}`;
 	const pidFile = path.join(folder, 'pid');
@@ -112,9 +114,12 @@ export async function startDockerd(t: Owner, {liveRestore = false, bip = '10.244
 		docker,
 		inNamespace: async (...words) => (await run('nsenter', [`--net=/var/run/netns/${namespace}`, ...words])).stdout,
 	};
-	t.teardown(() => cleanUp(folder, namespace, pid));
-	await run('ip', ['netns', 'add', namespace]);
-	await run('ip', ['-n', namespace, 'link', 'set', 'lo', 'up']);
+	if (host === undefined) {
+		await run('ip', ['netns', 'add', namespace]);
+		t.teardown(async () => void (await run('ip', ['netns', 'del', namespace])));
+		await run('ip', ['-n', namespace, 'link', 'set', 'lo', 'up']);
+	}
+	t.teardown(() => cleanUp(folder, pid));
 	await start();
 	await importBusybox(rig);
 	return rig;
@@ -133,7 +138,7 @@ function pidIn(file: string): number | undefined {
 }
 
 /** Containers first, while there is somebody who knows them; then whatever is left by those who were killed. */
-async function cleanUp(folder: string, namespace: string, pid: () => number | undefined): Promise<void> {
+async function cleanUp(folder: string, pid: () => number | undefined): Promise<void> {
 	const running = pid();
 	if (running !== undefined) process.kill(running, 'SIGKILL');
 	// A shim ends when what it holds does.
@@ -153,6 +158,5 @@ async function cleanUp(folder: string, namespace: string, pid: () => number | un
 		60_000,
 	);
 	await unmountBelow(folder);
-	await run('ip', ['netns', 'del', namespace]);
 	rmSync(folder, {recursive: true, force: true});
 }
