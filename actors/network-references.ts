@@ -5,6 +5,7 @@ import type {IngressSpec} from '../api/kinds/ingress.js';
 
 export const services = 'services';
 export const endpointSlices = 'endpointslices';
+export const policies = 'networkpolicies';
 
 export const ingresses = 'ingresses';
 
@@ -12,7 +13,7 @@ export const ingresses = 'ingresses';
 export const certificates = 'certificates';
 
 /** All of which such a node keeps copies. */
-export const networkPlurals: readonly string[] = [services, endpointSlices, 'dnses', ingresses, 'nodes', certificates];
+export const networkPlurals: readonly string[] = [services, endpointSlices, 'dnses', ingresses, 'nodes', certificates, policies];
 
 /** Whether such a node has a copy of what has this key. */
 export const isNetworkKey = (key: ObjectKey): boolean => networkPlurals.includes(parseObjectKey(key).plural);
@@ -28,3 +29,6 @@ export const certificateKeysOf = ({tls = []}: IngressSpec, namespace: string): r
 
 /** The index term of Ingresses that name a certificate. */
 export const certificateTerm = (key: ObjectKey): string => `tls=${key}`;
+
+/** Whether it is a NetworkPolicy, of which each node has what concerns its own pods. */
+export const isPolicyKey = (key: ObjectKey): boolean => parseObjectKey(key).plural === policies;

@@ -31,8 +31,8 @@ export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 };
 
 export type PodNetworkParts = {
-	/** It is told of nodes. */
-	readonly network: Pick<PodNetwork, 'isRouted' | 'learn' | 'onProblem'>;
+	/** It is told of nodes and policies. */
+	readonly network: Pick<PodNetwork, 'isRouted' | 'learn' | 'enforce' | 'onProblem'>;
 	/** Leads clients of Services to their endpoints in the kernel. */
 	readonly openServices: (table: ServiceTable, onProblem: (problem: string | undefined) => void) => Pick<KernelServices, 'close'>;
 };
@@ -132,7 +132,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 		return promise;
 	};
 
-	const keep = ({type, changes}: NetworkCommand): void => {
+	const keep = ({type, changes}: Exclude<NetworkCommand, {type: 'network.enforce'}>): void => {
 		if (type === 'network.replace') index.replace(changes);
 		else index.change(changes);
 	};
@@ -173,6 +173,10 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 	return {
 		info: () => info,
 		run(command, done) {
+			if (command.type === 'network.enforce') {
+				podNetwork?.network.enforce(command.policies);
+				return done(succeeded(null));
+			}
 			keep(command);
 			if (isClosed || !begin()) return done(succeeded(null));
 			if (client === undefined) return void waiting.push(done);

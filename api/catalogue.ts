@@ -15,6 +15,7 @@ import {ingress} from './kinds/ingress.js';
 import {job} from './kinds/job.js';
 import {limitRange} from './kinds/limitrange.js';
 import {namespace} from './kinds/namespace.js';
+import {networkPolicy} from './kinds/networkpolicy.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
 import {persistentVolume} from './kinds/persistentvolume.js';
@@ -42,6 +43,7 @@ export const kinds: readonly KindDefinition[] = [
 	service,
 	endpointSlice,
 	ingress,
+	networkPolicy,
 	horizontalPodAutoscaler,
 	job,
 	cronJob,

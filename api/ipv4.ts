@@ -28,6 +28,19 @@ export function parseSubnet(text: string): Subnet | undefined {
 /** Reads a subnet, or one address. Undefined: it is neither. */
 export const rangeOf = (text: string): Subnet | undefined => parseSubnet(text.includes('/') ? text : `${text}/32`);
 
+/** Reads `10.244.3.7/24` as the subnet that has this address. Undefined: it is none. */
+export function subnetAround(text: string): Subnet | undefined {
+	const [address = '', prefix = '', ...rest] = text.split('/', 3);
+	const value = ipv4Number(address);
+	if (value === undefined || rest.length > 0 || !/^(\d|[12]\d|3[0-2])$/.test(prefix)) return undefined;
+	const size = 2 ** (32 - Number(prefix));
+	return {first: value - (value % size), size};
+}
+
 export const subnetText = ({first, size}: Subnet): string => `${ipv4Text(first)}/${32 - Math.log2(size)}`;
+
+/** Whether all of `part` is in `whole`. */
+export const isWithin = (part: Subnet, whole: Subnet): boolean =>
+	part.first >= whole.first && part.first + part.size <= whole.first + whole.size;
 
 export const overlap = (a: Subnet, b: Subnet): boolean => a.first < b.first + b.size && b.first < a.first + a.size;

@@ -66,6 +66,12 @@ export const limits = {
 	routeWeight: 1_000_000,
 	/** Paths of other objects that a Dns or an Ingress says it does not get. */
 	routesTakenShown: 5,
+	/** Rules, peers, exceptions and ports of one direction of a NetworkPolicy. */
+	policyParts: 1_024,
+	/** Ranges of addresses that all rules of a NetworkPolicy come to: it says that further ones are not let through. */
+	policyRanges: 16_384,
+	/** Nodes and pods that a NetworkPolicy names where it is not enforced. */
+	policyNamesShown: 5,
 	/** Connections of clients to a node's router; of what it reads of a request's header, and how long it waits for that. */
 	routerConnections: 4_000,
 	routerHeaderBytes: 32_768,

@@ -29,6 +29,7 @@ import {statefulSetController} from './workloads/statefulset.js';
 import {collectionName, controlRoot} from './root.js';
 import {resourceQuotaController} from './cluster/resource-quota.js';
 import {scheduler} from './scheduling/scheduler.js';
+import {networkPolicyController} from './network/networkpolicy.js';
 import {dnsController, ingressController} from './network/route.js';
 import {claimController} from './storage/claim.js';
 import {volumeController} from './storage/volume.js';
@@ -54,6 +55,7 @@ export const controllers: readonly Controller[] = [
 	serviceController,
 	dnsController,
 	ingressController,
+	networkPolicyController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));

@@ -26,6 +26,7 @@ import {claimKey, claims, isConfigKey, configKeysOf, configTerm, secrets, volume
 import {certificateKey, certificateTerm, ingresses, isNetworkKey} from '../network-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
 import {watchesOf} from './kinds.js';
+import type {Watched} from './objects/controller.js';
 import {isDeleting} from './objects/garbage.js';
 import {awaitsTerm, isAwaitable, isAwaitedKind} from './pods/awaited.js';
 import {isReady, isTerminal} from './pods/pod-lifecycle.js';
@@ -36,6 +37,7 @@ import {schedulerPath, type SchedulerMessage} from './scheduling/scheduler.js';
 import {isNodeReady} from './scheduling/node-info.js';
 import {expelling} from './pods/taint-eviction.js';
 import {certificatesOf, isNetworkNews} from './sync/network-entry.js';
+import {policyNews} from './sync/policy-entry.js';
 
 const wake: Message = {type: 'wake'};
 const wakeOf = (to: Address): Wake => ({to, message: wake});
@@ -53,6 +55,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 		wakes.push(wakeOf(objectAddress(namespaceKey(namespace))));
 	}
 	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
+	wakes.push(...ofPolicies(plural, {before, after}, known));
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
 	if (plural === secrets) wakes.push(...ofCertificate(change.key, known));
@@ -184,6 +187,14 @@ function* ofCertificate(key: ObjectKey, known: Known): Iterable<Wake> {
 	const {namespace, name} = parseObjectKey(key);
 	const certificate = certificateKey(namespace, name);
 	if (known.countByTerm(ingresses, certificateTerm(certificate)) > 0) yield* ofNetwork(certificate, known);
+}
+
+/** Before the pods that they are for: those are isolated from their beginning. */
+function* ofPolicies(plural: string, change: Watched, known: Known): Iterable<Wake> {
+	for (const {key, nodes} of policyNews(plural, change, known)) {
+		if (nodes === undefined) yield* ofNetwork(key, known);
+		else for (const node of nodes) yield dirty(node, key);
+	}
 }
 
 /** A pod may wait for a claim that comes, gets its volume, or ends. */

@@ -1,4 +1,4 @@
-// What every node is told of the network: of Services, their endpoints, names, routes and nodes that which serves traffic, and nothing else.
+// What every node is told of the network: of Services, their endpoints, names, routes, nodes and policies that which serves traffic, and nothing else.
 // It goes with node sync as config does, is kept in the node's cache, and from there feeds what serves traffic, also while no control plane answers.
 
 import type {DnsSpec} from '../../api/kinds/dns.js';
@@ -53,4 +53,40 @@ export type NetworkNode = {
 	readonly podCIDR: string | undefined;
 };
 
-export type NetworkObject = NetworkService | NetworkEndpoints | NetworkDns | NetworkIngress | NetworkCertificate | NetworkNode;
+/** A NetworkPolicy as one node holds to it: what its selectors come to, with addresses in their place. */
+export type NetworkPolicyOfNode = Named & {
+	readonly type: 'policy';
+	/** Pods of that node, by their uid: so it holds for them before anyone knows their addresses. */
+	readonly pods: readonly PolicedPod[];
+	/** Undefined: the policy does not isolate its pods in this direction. */
+	readonly ingress?: readonly PolicyRule[];
+	readonly egress?: readonly PolicyRule[];
+};
+
+export type PolicedPod = {
+	readonly uid: string;
+	/** The number of each port that a rule for ingress has by its name, such as `TCP/http`. */
+	readonly ports?: {readonly [name: string]: number};
+};
+
+export type PolicyProtocol = 'TCP' | 'UDP' | 'SCTP';
+
+/** Lets through what is of these peers and of these ports. */
+export type PolicyRule = {
+	/** Addresses of IPv4 and ranges, `10.0.0.1-10.0.0.9`, none twice. Undefined: anyone. */
+	readonly peers?: readonly string[];
+	/** Undefined: every port of every protocol. */
+	readonly ports?: readonly PolicyPorts[];
+	/** Of ingress: further ports, by the names in `PolicedPod`. */
+	readonly names?: readonly string[];
+	/** Of egress: ports by name, as numbers, each with the peers that call it so. */
+	readonly named?: readonly {readonly protocol: PolicyProtocol; readonly port: number; readonly peers: readonly string[]}[];
+	/** Of egress: the protocols in which the node's own resolver may be asked for names, though it is no peer by its address. */
+	readonly resolver?: readonly PolicyProtocol[];
+};
+
+/** Numbers and ranges, `8000-8010`, none twice. Undefined: all of the protocol. */
+export type PolicyPorts = {readonly protocol: PolicyProtocol; readonly numbers?: readonly string[]};
+
+export type NetworkObject =
+	NetworkService | NetworkEndpoints | NetworkDns | NetworkIngress | NetworkCertificate | NetworkNode | NetworkPolicyOfNode;

@@ -8,7 +8,7 @@ import {isIPv4} from 'node:net';
 import type {HostPort} from '../../api/host-port.js';
 import {parseSubnet, subnetText, type Subnet} from '../../api/ipv4.js';
 import {limits} from '../../api/limits.js';
-import type {NetworkNode} from '../../actors/protocol/network-object.js';
+import type {NetworkNode, NetworkPolicyOfNode} from '../../actors/protocol/network-object.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {createDeferred} from '../../system/time/deferred.js';
 import {explained} from '../os/explained.js';
@@ -65,6 +65,8 @@ export type PodNetwork = {
 	readonly learn: (nodes: readonly NetworkNode[]) => void;
 	/** Whether anything of it is to be in the kernel: pods get one, or some have one of before. */
 	readonly isInUse: () => boolean;
+	/** All policies that there are: before `learn`, so that what is learned first opens nothing. */
+	readonly enforce: (policies: readonly NetworkPolicyOfNode[]) => void;
 	/** Told what is wrong, for people, whenever that is something else. */
 	readonly onProblem: (listener: (problem: string | undefined) => void) => void;
 	/** All in the kernel stays. */
@@ -79,6 +81,10 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	let begun: Promise<void> | undefined;
 	const given = createDeferred<Subnet>();
 	let place: Place = {own: undefined, peers: []};
+	/** Undefined: nobody has said yet. Rules of an earlier agent may have some. */
+	let policies: readonly NetworkPolicyOfNode[] | undefined;
+	/** What was to be in the kernel last is not. */
+	let isStale = false;
 	let pool: AddressPool | undefined;
 	let isClosed = false;
 	let cancelLook: Cancel = () => undefined;
@@ -98,11 +104,14 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			waiting = undefined;
 			const subnet = place.own === undefined ? undefined : subnetText(place.own);
 			const subnets = [...(subnet === undefined ? [] : [subnet]), ...place.peers.map(peer => subnetText(peer.subnet))];
-			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], doors});
+			isStale = true;
+			return writeRules(tools, names, {subnet, subnets, pods: [...pods.values()], doors, policies: policies ?? []}).then(
+				() => void (isStale = false),
+			);
 		}));
 	const compare = (): Promise<void> =>
 		turns.run('ways', async () => {
-			if (!(await hasTable(tools, names.table, 'own'))) await write();
+			if (isStale || !(await hasTable(tools, names.table, 'own'))) await write();
 			await openForward(tools, names);
 			const {own, peers} = place;
 			if (own !== undefined) {
@@ -127,7 +136,8 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 		if (beginForwarding(folder)) options.onNote('this host passes on packets of others now (net.ipv4.ip_forward), for its pods');
 		const links = new Set([...pods.values()].map(({address}) => linkOf(names, address)));
 		await sweep(tools, names, name => pods.has(name) || links.has(name) || (isRouted && name === names.overlay));
-		await write();
+		// Those of before hold until it is known which policies there are.
+		if (policies !== undefined || !(await hasTable(tools, names.table, 'own'))) await write();
 		await openForward(tools, names);
 		look();
 	};
@@ -202,6 +212,10 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			if (isInUse()) whenBegun().then(write).then(look, report);
 		},
 		isInUse,
+		enforce(next) {
+			policies = next;
+			if (isInUse()) whenBegun().then(write).catch(report);
+		},
 		onProblem: listener => void (tell = listener),
 		close() {
 			isClosed = true;

@@ -1,9 +1,11 @@
 // The table of nftables for the pods of a node: what leaves the pods of the cluster gets the node's address, ports of the host lead to pods. Pure.
 
 import type {HostPort} from '../../actors/node/runtime/runtime-port.js';
+import type {NetworkPolicyOfNode} from '../../actors/protocol/network-object.js';
 import type {HostPort as Place} from '../../api/host-port.js';
 import {gateway} from './link-commands.js';
 import {linkOf, type Names} from './names.js';
+import {policyLines} from './policies.js';
 
 export type RoutedPod = {readonly uid: string; readonly address: string; readonly hostPorts: readonly HostPort[]};
 
@@ -15,6 +17,7 @@ export type Rules = {
 	/** Of this node. */
 	readonly pods: readonly RoutedPod[];
 	readonly doors: readonly Door[];
+	readonly policies: readonly NetworkPolicyOfNode[];
 };
 
 export const dnsPort = 53;
@@ -29,7 +32,7 @@ export type Door = {readonly protocol: 'tcp' | 'udp'; readonly port: number; rea
 export const ledMark = '0x2000';
 
 /** All of the table, in place of what is there, as one change: connections that are there stay. */
-export const rulesText = (names: Names, {subnet, subnets, pods, doors}: Rules): string =>
+export const rulesText = (names: Names, {subnet, subnets, pods, doors, policies}: Rules): string =>
 	[
 		`table inet ${names.table} {}`,
 		`delete table inet ${names.table}`,
@@ -74,6 +77,7 @@ export const rulesText = (names: Names, {subnet, subnets, pods, doors}: Rules): 
 			`		ip daddr ${gateway} reject with icmp port-unreachable`,
 			'	}',
 		]),
+		...policyLines(policies, pods),
 		'	chain postrouting {',
 		'		type nat hook postrouting priority srcnat; policy accept;',
 		// A pod that is led back to itself must not find that it wrote to itself.

@@ -30,6 +30,7 @@ export async function obstacleToNetworks(tools: NetworkTools, names: Names, serv
 				subnets: ['10.0.0.0/24'],
 				pods: [sample],
 				doors: [],
+				policies: [policy],
 			}),
 		);
 		await call(tools.nft, ['--check', '--file', '-'], services);
@@ -52,3 +53,6 @@ const sample = {
 	address,
 	hostPorts: [{containerPort: 80, hostPort: 80, hostIP: undefined, protocol: 'TCP'}],
 } as const;
+
+const rule = {peers: ['10.0.0.1', '10.0.0.3-10.0.0.9'], ports: [{protocol: 'TCP', numbers: ['80', '90-99']}], resolver: ['UDP']} as const;
+const policy = {type: 'policy', namespace: 'default', name: uid, pods: [{uid}], ingress: [rule], egress: [rule]} as const;

@@ -2,7 +2,7 @@
 
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft} from '../object.js';
+import type {ApiObject, Draft, Labels} from '../object.js';
 import {checkDnsLabel, isDnsSubdomain} from '../rules/names.js';
 import {forbid, itemsOf, membersOf, type Found} from '../rules/report.js';
 import {shown} from '../shown.js';
@@ -16,6 +16,17 @@ export type Namespace = ApiObject<NamespaceSpec, NamespaceStatus>;
 /** Where an object is when it does not say. */
 export const defaultNamespace = 'default';
 
+/** By which selectors find a namespace by its name, as in Kubernetes: each has it. */
+const nameLabel = 'kubernetes.io/metadata.name';
+
+/** Its labels; namespaces that an older version stored may lack that one. */
+export const labelsOfNamespace = (name: string, labels: Labels | undefined): Labels => ({...labels, [nameLabel]: name});
+
+function withNameLabel(draft: Draft): Draft {
+	const {name, labels} = draft.metadata;
+	return name === undefined ? draft : {...draft, metadata: {...draft.metadata, labels: labelsOfNamespace(name, labels)}};
+}
+
 const phaseOf = (object: ApiObject): string => (object as Namespace).status?.phase ?? 'Active';
 
 export const namespace: KindDefinition = {
@@ -26,7 +37,7 @@ export const namespace: KindDefinition = {
 	singular: 'namespace',
 	shortNames: ['ns'],
 	namespaced: false,
-	defaults: draft => ({...draft, spec: draft.spec ?? {}}),
+	defaults: draft => withNameLabel({...draft, spec: draft.spec ?? {}}),
 	validate,
 	initialStatus: (): NamespaceStatus => ({phase: 'Active'}),
 	refuseDeletion: ({metadata}) =>

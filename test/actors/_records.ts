@@ -8,6 +8,7 @@ import {nodeController} from '../../actors/control/nodes/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
 import {resourceQuotaController} from '../../actors/control/cluster/resource-quota.js';
 import {disruptionBudgetController} from '../../actors/control/pods/disruption-budget.js';
+import {networkPolicyController} from '../../actors/control/network/networkpolicy.js';
 import {dnsController, ingressController} from '../../actors/control/network/route.js';
 import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
@@ -46,6 +47,7 @@ export const records = {
 	Service: recordOf(serviceController),
 	Dns: recordOf(dnsController),
 	Ingress: recordOf(ingressController),
+	NetworkPolicy: recordOf(networkPolicyController),
 };
 
 const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];

@@ -167,8 +167,27 @@ const changed = (key: string): NetworkMessage => ({type: 'networkChanged', key})
 test('at its start it tells all the cache has, and nothing else while that is under way', t => {
 	const known = cacheOf({[serviceKey]: copy});
 	const begun = begin(known);
-	t.deepEqual(commands(begun), [{type: 'network.replace', changes: [{key: serviceKey, object}]}]);
+	t.deepEqual(commands(begun), [
+		{type: 'network.enforce', policies: []},
+		{type: 'network.replace', changes: [{key: serviceKey, object}]},
+	]);
 	t.deepEqual(commands(then(begun, known, changed(serviceKey))), []);
+});
+
+test('policies go by themselves, before all else and while something else is under way', t => {
+	const policyKey = 'networkpolicies/default/p';
+	const policy: NetworkObject = {type: 'policy', namespace: 'default', name: 'p', pods: [{uid: 'u'}], ingress: []};
+	const known = cacheOf({[serviceKey]: copy, [policyKey]: {type: 'network', object: policy}});
+	const begun = begin(known);
+	t.deepEqual(commands(begun), [
+		{type: 'network.enforce', policies: [policy]},
+		{type: 'network.replace', changes: [{key: serviceKey, object}]},
+	]);
+	const later = then(begun, cacheOf({[serviceKey]: copy}), changed(policyKey));
+	t.deepEqual(commands(later), [{type: 'network.enforce', policies: []}]);
+	const failedOnce = then(begun, known, notTaken);
+	t.deepEqual(commands(then(failedOnce, known, changed(policyKey))), [{type: 'network.enforce', policies: [policy]}]);
+	t.deepEqual(commands(then(begun, known, {type: 'policiesTaken', id: 'policies', outcome: succeeded(null)})), []);
 });
 
 test('what changed meanwhile goes in the next command, the newest of each key, and what is gone as gone', t => {

@@ -105,6 +105,7 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'journals.yaml': pods => readyOf(pods, 'journal-') === 2 || hasNoPlace(pods.get('journal-0')),
 	'pod.yaml': pods => isReady(pods.get('clock')),
+	'policy.yaml': pods => readyOf(pods, 'store-') === 2,
 	'routes.yaml': pods => readyOf(pods, 'news-') === 3,
 	'service.yaml': pods => readyOf(pods, 'shop-') === 3,
 	'sidecar.yaml': pods => phaseOf(pods.get('asker')) === 'Succeeded',

@@ -67,7 +67,7 @@ function toldOf(plural: string, object: ApiObject | undefined): Told | undefined
 }
 
 /** Of what is told and nothing else: one that was made again as it was is the same to a node. */
-function versionOf(form: NetworkObject): string {
+export function versionOf(form: NetworkObject): string {
 	const text = JSON.stringify(form);
 	return `${text.length.toString(36)}.${fnv1a(text).toString(36)}`;
 }

@@ -13,7 +13,7 @@ import {next, tell, type Behavior, type Context, type Effect, type Next, type Re
 import {leasesPath, nodeKey, podKey, syncOfNode} from '../../addresses.js';
 import type {LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
 import {isConfigKey, configKeysOf, volumeKey, volumes} from '../../config-references.js';
-import {isCertificateKey, isNetworkKey} from '../../network-references.js';
+import {isCertificateKey, isNetworkKey, isPolicyKey} from '../../network-references.js';
 import type {
 	CallHello,
 	Delta,
@@ -31,6 +31,7 @@ import {assignmentOf, assignmentVersion} from './assignment.js';
 import {isGoneNode} from '../pods/eviction.js';
 import {configEntryOf} from './config-entry.js';
 import {networkEntryOf, networkKeys} from './network-entry.js';
+import {policyEntryOf, policyKeys} from './policy-entry.js';
 import type {NodeMessage} from '../nodes/node.js';
 import type {PodMessage} from '../pods/pod.js';
 import {onNode} from '../pods/pod-terms.js';
@@ -218,7 +219,9 @@ function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Ne
 
 /** What a node that serves traffic is to know; nothing for one of before, or one that serves none. */
 const networkOf = (hello: Hello | undefined, {known}: Context): Iterable<ObjectKey> =>
-	hello?.info.network === undefined ? [] : networkKeys(known, (plural, {metadata}) => objectKey(plural, metadata.namespace, metadata.name));
+	hello?.info.network === undefined
+		? []
+		: [...networkKeys(known, (plural, {metadata}) => objectKey(plural, metadata.namespace, metadata.name)), ...policyKeys(known)];
 
 /** From here on its record says that it serves traffic, and each change is told; what changed since its hello may not have been. */
 function heard(state: NodeDispatcherState, context: Context): Next<NodeDispatcherState> {
@@ -302,7 +305,9 @@ function cut(
 }
 
 function deltaEntryOf({node, hello}: Pick<NodeDispatcherState, 'node' | 'hello'>, key: ObjectKey, known: Context['known']): DeltaEntry {
-	if (isNetworkKey(key)) return isTold(key, hello) ? networkEntryOf(key, known) : {key, version: '', named: null};
+	if (isNetworkKey(key) && !isTold(key, hello)) return {key, version: '', named: null};
+	if (isPolicyKey(key)) return policyEntryOf(node, key, known);
+	if (isNetworkKey(key)) return networkEntryOf(key, known);
 	if (isConfigKey(key)) return configEntryOf(node, key, known);
 	const pod = known.get(key) as Pod | undefined;
 	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod, known);

@@ -1,14 +1,14 @@
 // Tells what serves traffic on this node what the cache knows of the network: all of it at the start, then what changes, in order.
 //
 // One command is under way at a time; what changes meanwhile goes in the next, the newest of each key. After one that failed nobody knows what was
-// taken: all is told again, ever more slowly.
+// taken: all is told again, ever more slowly. Policies go by themselves, all of them at each change of one, so that none waits behind what is under way.
 
 import type {ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
-import {networkPlurals, services} from '../../network-references.js';
+import {isPolicyKey, networkPlurals, policies, services} from '../../network-references.js';
 import type {NetworkObject} from '../../protocol/network-object.js';
 import {cachedConfig, type ConfigCopy} from '../cache/config-copy.js';
 import type {NetworkChange, NetworkCommand, NetworkStatus} from '../runtime/network-port.js';
@@ -22,7 +22,8 @@ export type NetworkMessage =
 	| {readonly type: 'networkStatus'; readonly status: NetworkStatus}
 	| {readonly type: 'flush'}
 	| {readonly type: 'again'}
-	| Reply<null, 'networkTaken'>;
+	| Reply<null, 'networkTaken'>
+	| Reply<null, 'policiesTaken'>;
 
 export type NetworkState = {
 	/** Changed since the last command. */
@@ -38,11 +39,15 @@ export type NetworkState = {
 
 export const network: Behavior<null, NetworkState, NetworkMessage> = {
 	kind: 'Network',
-	init: (_input, context) =>
-		replaced({changed: new Set(), isUnderWay: false, failures: 0, services: 0, status: undefined, problem: undefined}, context),
+	init(_input, context) {
+		const state = {changed: new Set<ObjectKey>(), isUnderWay: false, failures: 0, services: 0, status: undefined, problem: undefined};
+		const first = replaced(state, context);
+		return next(first.state, [enforced(context), ...first.effects]);
+	},
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'networkChanged':
+				if (isPolicyKey(message.key)) return next(state, [enforced(context)]);
 				return flush({...state, changed: new Set(state.changed).add(message.key)}, context);
 			case 'networkStatus':
 				return next({...state, status: message.status});
@@ -52,11 +57,13 @@ export const network: Behavior<null, NetworkState, NetworkMessage> = {
 				return replaced(state, context);
 			case 'networkTaken':
 				return taken(state, message, context);
+			case 'policiesTaken':
+				return next(state);
 		}
 	},
 	coalesce(message) {
 		if (message.type === 'networkChanged') return message.key;
-		return message.type === 'networkTaken' ? undefined : message.type;
+		return message.type === 'networkTaken' || message.type === 'policiesTaken' ? undefined : message.type;
 	},
 	pastIntensity: 'backOff',
 	describe: described,
@@ -90,14 +97,25 @@ function replaced(state: NetworkState, {known}: Context): Next<NetworkState> {
 
 const perform = (command: NetworkCommand): Effect => ({type: 'perform', command, key: 'network', as: 'networkTaken'});
 
+function enforced({known}: Context): Effect {
+	const all = [...known.list(policies)].flatMap(object => {
+		const found = objectOf((object as ConfigCopy).spec);
+		return found?.type === 'policy' ? [found] : [];
+	});
+	const command: NetworkCommand = {type: 'network.enforce', policies: all};
+	return {type: 'perform', command, key: 'policies', as: 'policiesTaken'};
+}
+
 function allOf(known: Known): readonly NetworkChange[] {
-	return networkPlurals.flatMap(plural =>
-		[...known.list(plural)].flatMap(object => {
-			const {metadata, spec} = object as ConfigCopy;
-			const found = objectOf(spec);
-			return found === undefined ? [] : [{key: metadata.uid, object: found}];
-		}),
-	);
+	return networkPlurals
+		.filter(plural => plural !== policies)
+		.flatMap(plural =>
+			[...known.list(plural)].flatMap(object => {
+				const {metadata, spec} = object as ConfigCopy;
+				const found = objectOf(spec);
+				return found === undefined ? [] : [{key: metadata.uid, object: found}];
+			}),
+		);
 }
 
 const objectOf = (spec: ConfigCopy['spec']): NetworkObject | undefined => (spec?.named.type === 'network' ? spec.named.object : undefined);

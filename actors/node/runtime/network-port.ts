@@ -2,7 +2,7 @@
 
 import type {Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
-import type {NetworkObject} from '../../protocol/network-object.js';
+import type {NetworkObject, NetworkPolicyOfNode} from '../../protocol/network-object.js';
 import type {NetworkInfo} from '../../protocol/runtime-info.js';
 
 /** Undefined: it is there no more. */
@@ -11,7 +11,9 @@ export type NetworkChange = {readonly key: ObjectKey; readonly object: NetworkOb
 export type NetworkCommand =
 	/** All there is: what is not among it is there no more. */
 	| {readonly type: 'network.replace'; readonly changes: readonly NetworkChange[]}
-	| {readonly type: 'network.change'; readonly changes: readonly NetworkChange[]};
+	| {readonly type: 'network.change'; readonly changes: readonly NetworkChange[]}
+	/** All policies that there are. They wait for nothing that is under way: answered at once. */
+	| {readonly type: 'network.enforce'; readonly policies: readonly NetworkPolicyOfNode[]};
 
 /** What serves traffic on this node, as people are shown it. */
 export type NetworkStatus = {

@@ -83,7 +83,7 @@ export const performFor =
 	};
 
 const isNetworkCommand = (command: Command): command is NetworkCommand =>
-	command.type === 'network.replace' || command.type === 'network.change';
+	command.type === 'network.replace' || command.type === 'network.change' || command.type === 'network.enforce';
 
 function runForNetwork(network: Network | undefined, command: NetworkCommand, done: (outcome: Outcome<null>) => void): void {
 	if (network === undefined) done(succeeded(null));

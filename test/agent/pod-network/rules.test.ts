@@ -36,6 +36,7 @@ test('ports of the host lead to a pod, and its resolver is found where pods send
 		subnets: ['10.244.3.0/24', '10.244.4.0/24'],
 		pods,
 		doors: [{protocol: 'udp', port: 53, at: {host: '127.0.0.1', port: 8053}}],
+		policies: [],
 	});
 	t.true(text.includes(`\t\tip daddr ${names.resolver} udp dport 53 dnat ip to 127.0.0.1:8053\n`), 'programs of the host find it, too');
 	t.regex(text, /^\t\tiifname "\S+\*" ip daddr 169\.254\.1\.1 udp dport 53 dnat ip to 127\.0\.0\.1:8053$/m);
@@ -43,7 +44,7 @@ test('ports of the host lead to a pod, and its resolver is found where pods send
 	t.regex(text, /^\t\tip daddr 192\.0\.2\.1 meta nfproto ipv4 meta l4proto udp th dport 53 dnat ip to 10\.244\.3\.7:53$/m);
 	t.true(text.includes(`set ends { type ifname . ipv4_addr; elements = { "${linkOf(names, '10.244.3.7')}" . 10.244.3.7 }; }`));
 	t.is(text.split('\n').filter(line => line.includes('127.0.0.0/8 drop')).length, 1);
-	const empty = rulesText(names, {subnet: undefined, subnets: [], pods: [], doors: []});
+	const empty = rulesText(names, {subnet: undefined, subnets: [], pods: [], doors: [], policies: []});
 	t.deepEqual(
 		empty.split('\n').filter(line => line.includes('elements')),
 		[],

@@ -40,6 +40,7 @@ const plurals = {
 	endpoints: 'endpointslices',
 	node: 'nodes',
 	certificate: 'certificates',
+	policy: 'networkpolicies',
 } as const;
 
 export type World = {

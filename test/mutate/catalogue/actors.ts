@@ -2,6 +2,27 @@ import type {Mistake} from '../mistake.js';
 
 export const ofActors: readonly Mistake[] = [
 	{
+		what: 'a node lets in who gives itself the address of another node',
+		file: 'actors/control/network/policy-selection.ts',
+		text: 'return isWithin({first: value, size: 1}, subnet);',
+		becomes: 'return true;',
+		test: 'test/actors/network-policy.test.ts',
+	},
+	{
+		what: 'a pod that begins is not isolated before its address is known',
+		file: 'actors/control/network/policy-selection.ts',
+		text: 'if (asPeer || states.some(pod => isFor(policy, pod)))',
+		becomes: 'if (asPeer)',
+		test: 'test/actors/network-policy.test.ts',
+	},
+	{
+		what: 'a policy waits behind what the data plane has not taken',
+		file: 'actors/node/network/network.ts',
+		text: 'if (isPolicyKey(message.key)) return next(state, [enforced(context)]);',
+		becomes: '',
+		test: 'test/actors/network.test.ts',
+	},
+	{
 		what: 'an address is given twice while the first create is not committed yet',
 		file: 'actors/control/objects/allotment.ts',
 		text: 'held.has(term) || owners(term)',

@@ -2,6 +2,20 @@ import type {Mistake} from '../mistake.js';
 
 export const ofAgent: readonly Mistake[] = [
 	{
+		what: 'a policy of another host writes lines of its own into the rules',
+		file: 'agent/pod-network/policies.ts',
+		text: 'return parts.length <= 2 && parts.every(isIPv4);',
+		becomes: 'return true;',
+		test: 'test/agent/pod-network/policies.test.ts',
+	},
+	{
+		what: 'a rule whose peers come to nothing lets everyone through',
+		file: 'agent/pod-network/policies.ts',
+		text: 'if (who === undefined) return [];',
+		becomes: '',
+		test: 'test/agent/pod-network/policies.test.ts',
+	},
+	{
 		what: 'a route answers for half a segment of a path',
 		file: 'agent/network/router/routing-table.ts',
 		text: "path.lastIndexOf('/', end - 1)",
