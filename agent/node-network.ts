@@ -12,7 +12,7 @@ import type {NetworkObject} from '../actors/protocol/network-object.js';
 import type {NetworkInfo} from '../actors/protocol/runtime-info.js';
 import {createDeferred} from '../system/time/deferred.js';
 import type {Cancel} from '../system/time/clock.js';
-import {createNodeCertificates} from './node-certificates.js';
+import {createNodeCertificates} from './network/feed/certificates.js';
 import {isRunning, reachDataPlane, type DataPlaneOptions} from './network/feed/data-plane-process.js';
 import type {FeedClient} from './network/feed/feed-client.js';
 import {isTooLong} from './network/feed/record.js';

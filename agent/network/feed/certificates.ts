@@ -3,13 +3,13 @@
 //
 // What it keeps true: until a newer version is opened the one before stays; what could not be opened is tried again, ever more slowly.
 
-import {certificateEntry, privateKeyEntry} from '../api/kinds/secret.js';
-import type {ObjectKey} from '../api/keys.js';
-import {limits} from '../api/limits.js';
-import type {NetworkChange} from '../actors/node/runtime/network-port.js';
-import type {FetchedSecret, OpenCertificate} from '../actors/node/runtime/secrets-port.js';
-import type {NetworkCertificate, NetworkObject} from '../actors/protocol/network-object.js';
-import type {Cancel, Clock} from '../system/time/clock.js';
+import {certificateEntry, privateKeyEntry} from '../../../api/kinds/secret.js';
+import type {ObjectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import type {NetworkChange} from '../../../actors/node/runtime/network-port.js';
+import type {FetchedSecret, OpenCertificate} from '../../../actors/node/runtime/secrets-port.js';
+import type {NetworkCertificate, NetworkObject} from '../../../actors/protocol/network-object.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
 
 export type NodeCertificates = {
 	/** What control has told; undefined: it is there no more. */

@@ -1,14 +1,14 @@
 // The certificates of routes at a node's edge: opened once a version, the one before going on until then, and asked for again where that fails.
 
 import test from 'ava';
-import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import {limits} from '../../api/limits.js';
-import type {NetworkChange} from '../../actors/node/runtime/network-port.js';
-import type {FetchedSecret} from '../../actors/node/runtime/secrets-port.js';
-import type {NetworkCertificate} from '../../actors/protocol/network-object.js';
-import {createNodeCertificates} from '../../agent/node-certificates.js';
-import {base64Of} from '../../api/base64.js';
-import {ManualClock} from '../../system/time/manual-clock.js';
+import {failed, succeeded, type Outcome} from '../../../api/errors.js';
+import {limits} from '../../../api/limits.js';
+import type {NetworkChange} from '../../../actors/node/runtime/network-port.js';
+import type {FetchedSecret} from '../../../actors/node/runtime/secrets-port.js';
+import type {NetworkCertificate} from '../../../actors/protocol/network-object.js';
+import {createNodeCertificates} from '../../../agent/network/feed/certificates.js';
+import {base64Of} from '../../../api/base64.js';
+import {ManualClock} from '../../../system/time/manual-clock.js';
 
 const key = 'certificates/default/web-tls';
 const told = (version: string, fields: Partial<NetworkCertificate> = {}): NetworkCertificate => ({
