@@ -1,7 +1,7 @@
 // One request, sent on to an endpoint of its service, and the answer on its way back. Both are streams: nothing is kept but what is under way.
 //
 // What may be sent a second time: a request of which nothing has left, and a GET or HEAD without a body while no byte of an answer has come. Only those
-// go over kept connections, since the endpoint may close one at the moment at which it is used.
+// go over kept connections, since the endpoint may close one at the moment at which it is used. What has a request and is dead is left (doubts.ts).
 
 import {request as httpRequest, type ClientRequest, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
@@ -10,6 +10,7 @@ import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Connections, EndpointRequest} from './connections.js';
+import type {Doubts} from './doubts.js';
 import type {Endpoint, Endpoints} from './endpoints.js';
 import {answerHeaders, requestHeaders, trailersOf, type Forwarding} from './headers.js';
 import {badRequest, brokenAnswer, hasBody, noAnswer, noEndpoints, notReached, type Refusal} from './pages.js';
@@ -19,6 +20,7 @@ import type {Backend} from './routes.js';
 export type ExchangeParts = {
 	readonly endpoints: Endpoints;
 	readonly clock: Clock;
+	readonly doubts: Doubts;
 	readonly kept: Connections;
 	readonly single: Connections;
 	/** The router ends: clients shall come back on another connection. */
@@ -63,7 +65,12 @@ export function forward(parts: ExchangeParts, exchange: Exchange): void {
 		const {upstream} = begun;
 		current = upstream;
 		let isTold = false;
-		upstream.on('response', answer => sendBack(parts, exchange, upstream, answer));
+		const settle = parts.doubts.waitFor(backend, endpoint, () => void upstream.destroy(new EndpointLost()));
+		upstream.once('close', settle);
+		upstream.on('response', answer => {
+			settle();
+			sendBack(parts, exchange, upstream, answer);
+		});
 		upstream.on('timeout', () => void upstream.destroy(new AnswerTimeout()));
 		const ended = (error: Error | undefined): void => {
 			if (isTold || response.destroyed) return;
@@ -72,7 +79,7 @@ export function forward(parts: ExchangeParts, exchange: Exchange): void {
 			if (response.headersSent) return void response.destroy();
 			if (error instanceof AnswerTimeout) return refuse(noAnswer(backend));
 			if (begun.isConnected() && (!isRepeatable || begun.hasAnswer())) return refuse(brokenAnswer(backend));
-			again(begun.isReused() ? endpoint : undefined, begun.isConnected());
+			again(begun.isReused() && !(error instanceof EndpointLost) ? endpoint : undefined, begun.isConnected());
 		};
 		upstream.on('error', ended);
 		// An endpoint that changes to a protocol which nobody asked for is left without an error.
@@ -95,6 +102,7 @@ export function forward(parts: ExchangeParts, exchange: Exchange): void {
 }
 
 class AnswerTimeout extends Error {}
+class EndpointLost extends Error {}
 
 const isSame = (a: Endpoint, b: Endpoint): boolean => a.address === b.address && a.port === b.port;
 
@@ -130,7 +138,11 @@ function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections)
 		socket = its;
 		readBefore = its.bytesRead;
 		if (its.connecting) its.once('connect', connected);
-		else connected();
+		else {
+			// While it rested it had the time that its endpoint keeps it.
+			its.setTimeout(limits.routerAnswerMs);
+			connected();
+		}
 	});
 	if (upgrade !== undefined) upstream.on('upgrade', upgrade.done);
 	upstream.on('continue', () => {

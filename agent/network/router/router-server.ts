@@ -8,6 +8,7 @@ import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
 import type {AccessLog} from './access-log.js';
 import {Connections} from './connections.js';
+import {createDoubts} from './doubts.js';
 import type {Endpoints} from './endpoints.js';
 import {forward, type Exchange, type ExchangeParts} from './exchange.js';
 import {answerHeaders} from './headers.js';
@@ -51,6 +52,7 @@ export function createRouterServer({table, endpoints, clock, random, log, onProb
 	const parts: ExchangeParts = {
 		endpoints,
 		clock,
+		doubts: createDoubts(endpoints, clock),
 		kept: new Connections(endpoints, clock, true),
 		single: new Connections(endpoints, clock, false),
 		isClosing: () => isClosing,

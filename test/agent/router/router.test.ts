@@ -274,6 +274,23 @@ test('a kept connection that the endpoint has closed costs no GET', async t => {
 	for (let i = 0; i < 200; i++) t.is((await ask(world.port)).status, 200);
 });
 
+test('a kept connection is waited on as long as a new one, whatever time its endpoint keeps it', async t => {
+	const world = await routerWorld(t);
+	let asked = 0;
+	const {port, server} = await endpoint(t, (_request, response) => {
+		asked += 1;
+		const answer = (): void => void response.setHeader('Keep-Alive', 'timeout=2').end('late');
+		if (asked === 1) answer();
+		else setTimeout(answer, 2_300);
+	});
+	let opened = 0;
+	server.on('connection', () => (opened += 1));
+	await world.serve('web', port);
+	t.is((await ask(world.port)).body, 'late');
+	t.is((await ask(world.port)).body, 'late');
+	t.deepEqual([asked, opened], [2, 1]);
+});
+
 test('connections are kept for the next request, and closed when their endpoint goes', async t => {
 	const world = await routerWorld(t);
 	const {port, server} = await endpoint(t, answering('one'));
