@@ -47,6 +47,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 	let own: string | undefined;
 	let ofPods: string | undefined;
 	let ofServices: string | undefined;
+	let services: Pick<KernelServices, 'close'> | undefined;
 	let theirs: readonly string[] = [];
 	let client: FeedClient | undefined;
 	/** Whoever asked while none served; answered when one is fed, or could not be had. */
@@ -133,8 +134,14 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 	};
 
 	const keep = ({type, changes}: Exclude<NetworkCommand, {type: 'network.enforce'}>): void => {
-		if (type === 'network.replace') index.replace(changes);
-		else index.change(changes);
+		if (type === 'network.change') return index.change(changes);
+		index.replace(changes);
+		// Not before: what an earlier agent has written serves until it is known what there is.
+		services ??= podNetwork?.openServices(createServiceTable(index, settings.node), problem => {
+			if (problem === ofServices) return;
+			ofServices = problem;
+			sayOf(problem);
+		});
 	};
 	const sayOf = (problem: string | undefined): void => {
 		if (problem !== undefined) options.onWarning(problem);
@@ -151,11 +158,6 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 		index.onChange(changed => {
 			if (changed.some(({before, after}) => (after ?? before)?.type === 'node')) podNetwork.network.learn([...index.all('node')]);
 		});
-	const services = podNetwork?.openServices(createServiceTable(index, settings.node), problem => {
-		if (problem === ofServices) return;
-		ofServices = problem;
-		sayOf(problem);
-	});
 	const begin = (): boolean => {
 		if (isServed) return true;
 		// Pods with a network of their own ask it for all names.

@@ -81,10 +81,12 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	let begun: Promise<void> | undefined;
 	const given = createDeferred<Subnet>();
 	let place: Place = {own: undefined, peers: []};
-	/** Undefined: nobody has said yet. Rules of an earlier agent may have some. */
+	/** Undefined: nobody has said yet. */
 	let policies: readonly NetworkPolicyOfNode[] | undefined;
 	/** What was to be in the kernel last is not. */
 	let isStale = false;
+	/** Until this agent is told what there is, the rules of the one before stay: they know the pods of other nodes, and the policies. */
+	let isTold = false;
 	let pool: AddressPool | undefined;
 	let isClosed = false;
 	let cancelLook: Cancel = () => undefined;
@@ -100,8 +102,9 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	const report = (error: unknown): void => settle(`the network of pods: ${explained(error)}`);
 	/** What is asked for while one waits for its turn is in that one. */
 	const write = (): Promise<void> =>
-		(waiting ??= turns.run('rules', () => {
+		(waiting ??= turns.run('rules', async () => {
 			waiting = undefined;
+			if (!isTold && (await hasTable(tools, names.table, 'own'))) return;
 			const subnet = place.own === undefined ? undefined : subnetText(place.own);
 			const subnets = [...(subnet === undefined ? [] : [subnet]), ...place.peers.map(peer => subnetText(peer.subnet))];
 			isStale = true;
@@ -136,8 +139,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 		if (beginForwarding(folder)) options.onNote('this host passes on packets of others now (net.ipv4.ip_forward), for its pods');
 		const links = new Set([...pods.values()].map(({address}) => linkOf(names, address)));
 		await sweep(tools, names, name => pods.has(name) || links.has(name) || (isRouted && name === names.overlay));
-		// Those of before hold until it is known which policies there are.
-		if (policies !== undefined || !(await hasTable(tools, names.table, 'own'))) await write();
+		await write();
 		await openForward(tools, names);
 		look();
 	};
@@ -197,7 +199,9 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 		enter: uid => [tools.nsenter, `--net=${namespaceFile(names, uid)}`, '--'],
 		learn(nodes) {
 			const next = placeOf(options.node, nodes);
-			if (JSON.stringify(next) === JSON.stringify(place)) return;
+			const isSamePlace = JSON.stringify(next) === JSON.stringify(place);
+			if (isTold && isSamePlace) return;
+			isTold = true;
 			if (next.own !== undefined && (place.own === undefined || subnetText(place.own) !== subnetText(next.own))) {
 				pool = createAddressPool(next.own);
 				for (const {address} of pods.values()) pool.claim(address);
@@ -225,7 +229,6 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 }
 
 type Place = {readonly own: Subnet | undefined; readonly peers: readonly Peer[]};
-
 
 /** Those that listen on IPv4. */
 function doorsOf({dns, router, routerTls}: PodNetworkOptions['doors']): readonly Door[] {
