@@ -32,7 +32,7 @@ export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 
 export type PodNetworkParts = {
 	/** It is told of nodes and policies. */
-	readonly network: Pick<PodNetwork, 'isRouted' | 'learn' | 'enforce' | 'onProblem'>;
+	readonly network: Pick<PodNetwork, 'isUsed' | 'learn' | 'enforce' | 'onProblem'>;
 	/** Leads clients of Services to their endpoints in the kernel. */
 	readonly openServices: (table: ServiceTable, onProblem: (problem: string | undefined) => void) => Pick<KernelServices, 'close'>;
 };
@@ -161,7 +161,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 	const begin = (): boolean => {
 		if (isServed) return true;
 		// Pods with a network of their own ask it for all names.
-		const isAsked = podNetwork?.network.isRouted === true && settings.dns !== undefined;
+		const isAsked = podNetwork?.network.isUsed() === true && settings.dns !== undefined;
 		if (!isAsked && !index.keys().some(key => isToServe(index.get(key))) && !isRunning(settings.folder)) return false;
 		if (isTooLong(settings.folder)) {
 			warn(`no data plane: the name of ${settings.folder} is too long for a socket in it (108 bytes, unix(7)): give --home a shorter path`);

@@ -101,6 +101,8 @@ export type ProcessRuntimeOptions = {
 	readonly localVolumes?: string | undefined;
 	/** Whether pods may have the network of this node where others have networks of their own. */
 	readonly allowPrivileged?: boolean | undefined;
+	/** Why new pods share the network of this node, for people. */
+	readonly sharedBecause?: string | undefined;
 	/** Undefined: all pods share the network of this node. */
 	readonly network?: PodNetwork | undefined;
 };

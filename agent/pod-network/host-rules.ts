@@ -2,31 +2,55 @@
 
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {chainText, rulesText, type Rules} from './rules.js';
-import type {Names} from './names.js';
+import {isTableOfAgent, type Names} from './names.js';
 import {call, type NetworkTools} from './tools.js';
 
-const forwardFile = '/proc/sys/net/ipv4/ip_forward';
+export const forwardFile = '/proc/sys/net/ipv4/ip_forward';
 
 /** Says that something of ours may be in the kernel, and what the host was set to before. There before anything is made, gone after all is removed. */
 export const markFile = (folder: string): string => `${folder}/pod-network`;
 
 export const isMarked = (folder: string): boolean => existsSync(markFile(folder));
 
-/** Has the host pass on packets. `folder` is there. True: it did not before. Throws errno exceptions. */
-export function beginForwarding(folder: string): boolean {
-	const before = readFileSync(forwardFile, 'utf8').trim();
-	if (!isMarked(folder)) writeFileSync(markFile(folder), `${before}\n`, {mode: 0o600, flush: true});
-	if (before !== '1') writeFileSync(forwardFile, '1');
-	return before !== '1';
+/**
+ * Has the host pass on packets. `folder` is there. True: it does so for us alone. Of several agents of a host the first finds it off and says so in the
+ * kernel, where the others find it: each may be the last, which turns it off again. Rejects with errno exceptions, and as `call`.
+ */
+export async function beginForwarding(tools: NetworkTools, names: Names, folder: string): Promise<boolean> {
+	const now = readFileSync(forwardFile, 'utf8').trim();
+	if (!isMarked(folder)) {
+		const isForAgents = (await tablesOfAgents(tools)).some(table => table.startsWith(offTables));
+		writeFileSync(markFile(folder), `${isForAgents ? '0' : now}\n`, {mode: 0o600, flush: true});
+	}
+	const wasOff = isOffIn(folder);
+	if (wasOff) await call(tools.nft, ['--file', '-'], `table inet ${names.offTable} {}\n`);
+	if (now !== '1') writeFileSync(forwardFile, '1');
+	return wasOff;
 }
 
-/** As it was before, unless the host has bridges: whoever has made those may need it by now. Throws errno exceptions; rejects as `call`. */
-export async function endForwarding({ip}: NetworkTools, folder: string): Promise<void> {
+/**
+ * As it was before, unless the host has bridges, whose maker may need it by now, or pods of another agent. Once the rules are gone. Rejects with errno
+ * exceptions, and as `call`.
+ */
+export async function endForwarding(tools: NetworkTools, names: Names, folder: string): Promise<void> {
 	if (!isMarked(folder)) return;
-	const wasOff = readFileSync(markFile(folder), 'utf8').trim() === '0';
-	if (wasOff && (await call(ip, ['-oneline', 'link', 'show', 'type', 'bridge'])).trim() === '') writeFileSync(forwardFile, '0');
+	await removeTable(tools, names.offTable);
+	const isNeeded = async (): Promise<boolean> =>
+		(await tablesOfAgents(tools)).length > 0 || (await call(tools.ip, ['-oneline', 'link', 'show', 'type', 'bridge'])).trim() !== '';
+	if (isOffIn(folder) && !(await isNeeded())) writeFileSync(forwardFile, '0');
 	rmSync(markFile(folder), {force: true});
 }
+
+const offTables = 'troupe-off-';
+
+const isOffIn = (folder: string): boolean => readFileSync(markFile(folder), 'utf8').trim() === '0';
+
+const tablesOfAgents = async ({nft}: NetworkTools): Promise<readonly string[]> =>
+	(await call(nft, ['list', 'tables', 'inet'])).split(/\s+/).filter(isTableOfAgent);
+
+const removeTable = async ({nft}: NetworkTools, table: string): Promise<void> => {
+	await call(nft, ['--file', '-'], `table inet ${table} {}\ndelete table inet ${table}\n`);
+};
 
 /** Puts the table in place of the one there is. Rejects as `call`. */
 export const writeRules = async ({nft}: NetworkTools, names: Names, rules: Rules): Promise<void> => {
@@ -40,18 +64,8 @@ export const hasTable = ({nft}: NetworkTools, table: string, set: string): Promi
 		() => false,
 	);
 
-export const removeRules = async ({nft}: NetworkTools, {table, services}: Names): Promise<void> => {
-	await call(
-		nft,
-		['--file', '-'],
-		[table, services]
-			.map(
-				name => `table inet ${name} {}
-delete table inet ${name}
-`,
-			)
-			.join(''),
-	);
+export const removeRules = async (tools: NetworkTools, {table, services}: Names): Promise<void> => {
+	for (const each of [table, services]) await removeTable(tools, each);
 };
 
 /** Docker has iptables drop what passes through a host: what is to be accepted has to be so there, too. Rejects as `call`. */

@@ -15,13 +15,26 @@ export type Names = {
 	readonly table: string;
 	/** The same, of Services. */
 	readonly services: string;
+	/** The same: that it is there says that the host passed on nothing before the pods of its agents had networks. */
+	readonly offTable: string;
 	/** Of iptables. */
 	readonly chain: string;
-	/** At which programs of the host find its resolver: of loopback, so always there. Other agents of the host have theirs elsewhere. */
-	readonly resolver: string;
 	/** Who has set a route, as rtnetlink(7) has it: none of those that are given to known programs (/etc/iproute2/rt_protos). */
 	readonly protocol: number;
+	/**
+	 * Of loopback, where the node's resolver listens if nobody says where, and where programs of the host find it in any case: nodes of one host are not to
+	 * answer for each other. Clear of pods and Services.
+	 */
+	readonly resolver: string;
 };
+
+/** Where a node's resolver listens if nobody says at which port. */
+export const resolverPort = 8_053;
+
+/** Whether it is called as those of any agent of a host are. */
+export const isLinkOfAgent = (link: string): boolean => /^troupe[0-9a-f]{4}-/.test(link);
+export const isLabelOfAgent = (label: string): boolean => /^lo:troupe[0-9a-f]{4}$/.test(label);
+export const isTableOfAgent = (table: string): boolean => /^troupe-(?:pods|services|off)-[0-9a-f]{4}$/.test(table);
 
 /** Of the agent with that folder, which is absolute and resolved: several may live on one host. */
 export function namesOf(folder: string): Names {
@@ -34,9 +47,10 @@ export function namesOf(folder: string): Names {
 		label: `lo:troupe${tag}`,
 		table: `troupe-pods-${tag}`,
 		services: `troupe-services-${tag}`,
+		offTable: `troupe-off-${tag}`,
 		chain: `TROUPE-PODS-${tag.toUpperCase()}`,
-		resolver: `127.53.${digest[3] ?? 0}.${digest[4] ?? 0}`,
 		protocol: 64 + ((digest[2] ?? 0) % 100),
+		resolver: [127, 32 + (digest.readUInt8(3) % 32), digest.readUInt8(4), 1 + (digest.readUInt8(5) % 254)].join('.'),
 	};
 }
 

@@ -7,8 +7,15 @@ import {nodeAddress, overlayMac, type Names} from './names.js';
 export const overlays = ['vxlan', 'host-gw', 'none'] as const;
 export type Overlay = (typeof overlays)[number];
 
-/** Another node. */
-export type Peer = {readonly subnet: Subnet; readonly address: string};
+/** Another node. `address` is undefined where no other host reaches it: it is on this host, or nothing leads there. */
+export type Peer = {readonly subnet: Subnet; readonly address: string | undefined};
+
+/** One to which a way is to lead: those of this host are reached by the routes to their pods, whichever agent has set them. */
+export type FarPeer = Peer & {readonly address: string};
+
+/** `here`: addresses of this host. */
+export const farPeers = (peers: readonly Peer[], here: ReadonlySet<string>): readonly FarPeer[] =>
+	peers.filter((peer): peer is FarPeer => peer.address !== undefined && !here.has(peer.address));
 
 /** What there is, or is to be. */
 export type Ways = {
@@ -25,7 +32,7 @@ export const noWays: Ways = {routes: new Map(), neighbours: new Map(), ends: new
 export const vxlan = {network: 7_711, port: 8_472, overheadBytes: 50} as const;
 
 /** Peers whose subnet overlaps that of this node, or of one before, are left out: where to is not known. */
-export function waysTo(overlay: Overlay, own: Subnet, peers: readonly Peer[]): Ways {
+export function waysTo(overlay: Overlay, own: Subnet, peers: readonly FarPeer[]): Ways {
 	if (overlay === 'none') return noWays;
 	const clear = peers.filter(
 		({subnet}, index) => !overlap(subnet, own) && !peers.slice(0, index).some(before => overlap(before.subnet, subnet)),

@@ -21,7 +21,7 @@ import {subnetOf, type Overlay, type Peer} from './peers.js';
 import {ensureLink, forgetConnections, removeLink} from './pod-link.js';
 import {removePodNetwork, sweep} from './remove-everything.js';
 import {dnsPort, type Door, type RoutedPod} from './rules.js';
-import type {Underlay} from './there.js';
+import {nodeSubnetAround, type Underlay} from './there.js';
 import type {NetworkTools} from './tools.js';
 import {ensureNodeAddress, ensureWays, mtuOf} from './ways.js';
 
@@ -39,13 +39,16 @@ export type PodNetworkOptions = {
 	/** New pods get one. Otherwise only those that have one keep it. */
 	readonly isRouted: boolean;
 	readonly clock: Clock;
-	readonly onNote: (note: string) => void;
 };
 
 export type PodNetwork = {
 	readonly isRouted: boolean;
 	/** The address at which pods find the resolver of this node, those with a network of their own or those in the host's; undefined: they do not. */
 	readonly resolver: (of: 'routed' | 'host') => string | undefined;
+	/** Whether pods have one, or new ones get one. */
+	readonly isUsed: () => boolean;
+	/** The host passes on packets of others, which it did not before any pods had networks. */
+	readonly forwards: () => boolean;
 	/** Of this host, as others reach it; undefined: it has none. */
 	readonly hostIP: string | undefined;
 	/** A pod whose sandbox is written down. Before `begin`. */
@@ -63,8 +66,6 @@ export type PodNetwork = {
 	readonly enter: (uid: string) => readonly string[];
 	/** All nodes that there are. */
 	readonly learn: (nodes: readonly NetworkNode[]) => void;
-	/** Whether anything of it is to be in the kernel: pods get one, or some have one of before. */
-	readonly isInUse: () => boolean;
 	/** All policies that there are: before `learn`, so that what is learned first opens nothing. */
 	readonly enforce: (policies: readonly NetworkPolicyOfNode[]) => void;
 	/** Told what is wrong, for people, whenever that is something else. */
@@ -89,6 +90,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	let isTold = false;
 	let pool: AddressPool | undefined;
 	let isClosed = false;
+	let forwards = false;
 	let cancelLook: Cancel = () => undefined;
 	let tell: (problem: string | undefined) => void = () => undefined;
 	let problem: string | undefined;
@@ -133,10 +135,10 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			})
 			.catch(() => undefined);
 	};
-	const isInUse = (): boolean => isRouted || pods.size > 0;
+	const isUsed = (): boolean => isRouted || pods.size > 0;
 	const begin = async (): Promise<void> => {
-		if (!isInUse()) return removePodNetwork(folder, names);
-		if (beginForwarding(folder)) options.onNote('this host passes on packets of others now (net.ipv4.ip_forward), for its pods');
+		if (!isUsed()) return removePodNetwork(folder, names);
+		forwards = await beginForwarding(tools, names, folder);
 		const links = new Set([...pods.values()].map(({address}) => linkOf(names, address)));
 		await sweep(tools, names, name => pods.has(name) || links.has(name) || (isRouted && name === names.overlay));
 		await write();
@@ -153,6 +155,8 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	};
 	return {
 		isRouted,
+		isUsed,
+		forwards: () => forwards,
 		resolver(of) {
 			if (!doors.some(({port}) => port === dnsPort)) return undefined;
 			// Where no pod has a network of its own the rules need not be there.
@@ -171,7 +175,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 		async ensure(pod, pid) {
 			await whenBegun();
 			await turns.run(`pod ${pod.uid}`, async () => {
-				const from = nodeAddress(place.own ?? (await inTime(given.promise, clock)));
+				const from = nodeAddress(place.own ?? (isRouted ? await inTime(given.promise, clock) : subnetOfPod(pod)));
 				const isNew = !pods.has(pod.uid);
 				pods.set(pod.uid, pod);
 				const {uid, address} = pod;
@@ -213,12 +217,11 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 					.catch(report);
 			}
 			place = next;
-			if (isInUse()) whenBegun().then(write).then(look, report);
+			if (isUsed()) whenBegun().then(write).then(look, report);
 		},
-		isInUse,
 		enforce(next) {
 			policies = next;
-			if (isInUse()) whenBegun().then(write).catch(report);
+			if (isUsed()) whenBegun().then(write).catch(report);
 		},
 		onProblem: listener => void (tell = listener),
 		close() {
@@ -244,16 +247,18 @@ function doorsOf({dns, router, routerTls}: PodNetworkOptions['doors']): readonly
 
 const usualMtu = 1_500;
 
-/** Of other nodes only those whose pods have addresses that mean something here. */
 function placeOf(node: string, nodes: readonly NetworkNode[]): Place {
 	const own = subnetOf(nodes.find(({name}) => name === node)?.podCIDR);
 	const peers = nodes.flatMap(({name, addresses, podCIDR}): Peer[] => {
 		const subnet = podCIDR === undefined || name === node ? undefined : parseSubnet(podCIDR);
 		const address = addresses.find(each => isIPv4(each) && !each.startsWith('127.'));
-		return subnet === undefined || address === undefined ? [] : [{subnet, address}];
+		return subnet === undefined ? [] : [{subnet, address}];
 	});
 	return {own, peers: peers.sort((a, b) => a.subnet.first - b.subnet.first)};
 }
+
+/** That which its node had when new pods got a network: it has the node's address to this day. */
+const subnetOfPod = ({address}: RoutedPod): Subnet => nodeSubnetAround(address) ?? {first: 0, size: 1};
 
 /** A node that begins has no subnet before the control plane has heard of it. */
 function inTime<Value>(promise: Promise<Value>, clock: Clock): Promise<Value> {

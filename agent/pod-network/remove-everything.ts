@@ -28,5 +28,5 @@ export async function removePodNetwork(folder: string, names: Names): Promise<vo
 	await ensureNodeAddress(tools, names, undefined);
 	await removeRules(tools, names);
 	await closeForward(tools, names);
-	await endForwarding(tools, folder);
+	await endForwarding(tools, names, folder);
 }

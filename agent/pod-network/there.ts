@@ -2,9 +2,12 @@
 
 import {readdirSync} from 'node:fs';
 import {isIPv4} from 'node:net';
+import {ipv4Number, subnetText, type Subnet} from '../../api/ipv4.js';
+import {nodeSubnetSize} from '../../api/kinds/clusterconfig.js';
+import {limits} from '../../api/limits.js';
 import {parsedJson, valueOr} from '../../api/value-or.js';
 import {valueOrFor} from '../../system/files/errno.js';
-import {podOf, type Names} from './names.js';
+import {isLabelOfAgent, isLinkOfAgent, podOf, type Names} from './names.js';
 import type {Ways} from './peers.js';
 import {call, type NetworkTools} from './tools.js';
 
@@ -27,9 +30,14 @@ export const podsThere = (names: Names): readonly string[] =>
 export const linksThere = async ({ip}: NetworkTools, {links}: Names): Promise<readonly string[]> =>
 	textsOf(listed(await call(ip, ['-json', 'link', 'show'])), 'ifname').filter(name => name.startsWith(links));
 
-/** Destinations of routes of ours: subnets, and addresses of pods. Rejects as `call`. */
-export const routesThere = async ({ip}: NetworkTools, {protocol}: Names): Promise<readonly string[]> =>
-	textsOf(listed(await call(ip, ['-json', 'route', 'show', 'proto', String(protocol)])), 'dst');
+/** Destinations of routes of ours: subnets, and addresses of pods. Another agent's may have the same number. Rejects as `call`. */
+export const routesThere = async ({ip}: NetworkTools, {protocol, links}: Names): Promise<readonly string[]> =>
+	textsOf(
+		listed(await call(ip, ['-json', 'route', 'show', 'proto', String(protocol)])).filter(({dev}) => !isLinkOfAnother(dev, links)),
+		'dst',
+	);
+
+const isLinkOfAnother = (dev: unknown, links: string): boolean => typeof dev === 'string' && isLinkOfAgent(dev) && !dev.startsWith(links);
 
 /** The host's end of the route to a pod; undefined: there is none. Rejects as `call`. */
 export const routeTo = async ({ip}: NetworkTools, address: string): Promise<string | undefined> =>
@@ -58,13 +66,33 @@ export const nodeAddressesThere = async ({ip}: NetworkTools, {label}: Names): Pr
 			: [],
 	);
 
-/** Subnets that interfaces of the host are in, ours aside. Rejects as `call`. */
-export async function occupiedSubnets({ip}: NetworkTools, {links}: Names): Promise<readonly string[]> {
-	const routes = listed(await call(ip, ['-json', '-4', 'route', 'show', 'proto', 'kernel']));
-	return textsOf(
-		routes.filter(({dev}) => typeof dev !== 'string' || !dev.startsWith(links)),
+/** Those of pods of other agents, and subnets that interfaces of the host are in, ours aside; as many as may be told. Rejects as `call`. */
+export async function occupiedSubnets(tools: NetworkTools, names: Names): Promise<readonly string[]> {
+	const routes = listed(await call(tools.ip, ['-json', '-4', 'route', 'show', 'proto', 'kernel']));
+	const ofHost = textsOf(
+		routes.filter(({dev}) => typeof dev !== 'string' || !isLinkOfAgent(dev)),
 		'dst',
 	).filter(subnet => subnet.includes('/'));
+	return [...new Set([...(await subnetsOfOthers(tools, names)), ...ofHost])].slice(0, limits.occupiedSubnets);
+}
+
+/** Each has an address of its node, and addresses of pods that it was given before it had another subnet. */
+async function subnetsOfOthers({ip}: NetworkTools, {label, links}: Names): Promise<readonly string[]> {
+	const addresses = listed(await call(ip, ['-json', '-4', 'address', 'show', 'dev', 'lo'])).flatMap(({addr_info: all}) =>
+		Array.isArray(all) ? all.map(each => Object(each) as Members) : [],
+	);
+	const ofNodes = addresses.filter(({label: other}) => typeof other === 'string' && isLabelOfAgent(other) && other !== label);
+	const toPods = listed(await call(ip, ['-json', '-4', 'route', 'show'])).filter(({dev}) => isLinkOfAnother(dev, links));
+	return [...textsOf(ofNodes, 'local'), ...textsOf(toPods, 'dst').filter(dst => !dst.includes('/'))].flatMap(address => {
+		const subnet = nodeSubnetAround(address);
+		return subnet === undefined ? [] : [subnetText(subnet)];
+	});
+}
+
+/** The subnet that a node has whose pod has that address; undefined: it is none. */
+export function nodeSubnetAround(address: string): Subnet | undefined {
+	const number = ipv4Number(address);
+	return number === undefined ? undefined : {first: number - (number % nodeSubnetSize), size: nodeSubnetSize};
 }
 
 export type Underlay = {readonly address: string; readonly mtu: number};

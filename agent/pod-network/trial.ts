@@ -1,6 +1,7 @@
 // Whether this agent can give pods a network of their own: tried once at its start, with one that is gone afterwards.
 
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {forwardFile} from './host-rules.js';
 import {linkOf, namespaceOf, type Names} from './names.js';
 import {isLink, removeInterface, removeNamespace} from './pod-link.js';
 import {rulesText} from './rules.js';
@@ -34,7 +35,8 @@ export async function obstacleToNetworks(tools: NetworkTools, names: Names, serv
 			}),
 		);
 		await call(tools.nft, ['--check', '--file', '-'], services);
-		readFileSync('/proc/sys/net/ipv4/ip_forward');
+		// As it is: some may read it, and not write.
+		writeFileSync(forwardFile, readFileSync(forwardFile));
 		return undefined;
 	} catch (error) {
 		return (error as Error).message;

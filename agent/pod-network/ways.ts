@@ -1,8 +1,9 @@
 // Keeps the ways to the pods of other nodes in the kernel as they are to be: compared with what is there each time, whoever changed it.
 
+import {networkInterfaces} from 'node:os';
 import {subnetText, type Subnet} from '../../api/ipv4.js';
 import {nodeAddress, overlayMac, type Names} from './names.js';
-import {overlayLines, vxlan, wayLines, waysTo, type Overlay, type Peer} from './peers.js';
+import {farPeers, overlayLines, vxlan, wayLines, waysTo, type Overlay, type Peer} from './peers.js';
 import {removeInterface} from './pod-link.js';
 import {nodeAddressesThere, overlayThere, waysThere, type Underlay} from './there.js';
 import {batch, type NetworkTools} from './tools.js';
@@ -18,7 +19,8 @@ export type WaysWish = {
 export const mtuOf = (overlay: Overlay, {mtu}: Underlay): number => (overlay === 'vxlan' ? mtu - vxlan.overheadBytes : mtu);
 
 /** What can be done is done. Rejects as `call` where something could not be. */
-export async function ensureWays(tools: NetworkTools, names: Names, {overlay, underlay, own, peers}: WaysWish): Promise<void> {
+export async function ensureWays(tools: NetworkTools, names: Names, {overlay, underlay, own, peers: all}: WaysWish): Promise<void> {
+	const peers = farPeers(all, addressesHere());
 	if (peers.length > 0 && overlay !== 'none' && underlay === undefined)
 		throw new Error(`this host has no address by which other nodes reach the pods of ${subnetText(own)}: --node-address says it`);
 	const isTunnel = overlay === 'vxlan' && underlay !== undefined && peers.length > 0;
@@ -55,6 +57,18 @@ async function ensureTunnel(
 		there.isUp;
 	if (there !== undefined && !isRight) await removeInterface(tools, names.overlay);
 	if (wanted === undefined) return false;
-	if (!isRight) await batch(tools.ip, overlayLines(names, wanted.own, wanted.underlay.address, mtuOf('vxlan', wanted.underlay)));
+	if (isRight) return true;
+	await batch(tools.ip, overlayLines(names, wanted.own, wanted.underlay.address, mtuOf('vxlan', wanted.underlay))).catch(
+		(error: unknown) => {
+			if (!/File exists/.test(String(error))) throw error;
+			throw new Error(
+				`another program of this host has VXLAN ${vxlan.network} on port ${vxlan.port}, perhaps another agent: only one of a host leads to other hosts that way; --overlay host-gw does without`,
+			);
+		},
+	);
 	return true;
 }
+
+/** IPv4 alone: nodes reach each other by that. */
+const addressesHere = (): ReadonlySet<string> =>
+	new Set(Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({address}) => address)));

@@ -76,19 +76,23 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		type: 'string',
 		value: 'HOST:PORT',
 		about:
-			'where names of Services and hosts of Dnses are answered, as in 127.0.0.1:8053; off for nowhere (off; with --network routed 127.0.0.1:8053)',
+			'where names of Services and hosts of Dnses are answered, as in 127.0.0.1:8053; off for nowhere (off; where pods have a network of their own, an address of loopback)',
 	},
 	network: {
 		type: 'string',
-		value: 'shared|routed',
+		value: 'auto|routed|shared',
 		about:
-			'pods share the network of their node, or have one of their own, routed between nodes: as root, with iproute2 and nftables (shared)',
+			'pods have a network of their own, routed between nodes, or share that of their node; auto: their own where it can be made, as root, with iproute2 and nftables (auto)',
 	},
-	overlay: {type: 'string', value: 'vxlan|host-gw|none', about: 'with --network routed what leads to the pods of other nodes (vxlan)'},
+	overlay: {
+		type: 'string',
+		value: 'vxlan|host-gw|none',
+		about: 'what leads to the pods of other nodes where they have a network of their own (vxlan)',
+	},
 	'node-address': {
 		type: 'string',
 		value: 'ADDRESS',
-		about: 'with --network routed the IPv4 address by which other nodes reach this one (that by which it reaches its server)',
+		about: 'the IPv4 address by which other nodes reach this one and its pods (that by which it reaches its server)',
 	},
 	'node-port-addresses': {
 		type: 'string',

@@ -19,6 +19,8 @@ export type Endpoints = {
 	readonly pid: number;
 	/** What runs the pods of its node; a server has none. */
 	readonly pods?: string;
+	/** What network they have. */
+	readonly network?: string;
 	/** What the person who started it is to be told. */
 	readonly notes?: readonly string[];
 };
@@ -30,11 +32,11 @@ export const nounOf = (command: ServingCommand): string => (command === 'up' ? '
 export function readEndpoints(home: string): Endpoints | undefined {
 	try {
 		const value = JSON.parse(readFileSync(homeOf(home).endpoints, 'utf8')) as Partial<Endpoints> | null;
-		const {api, web, mqtt, pid, pods, notes} = value ?? {};
+		const {api, web, mqtt, pid, pods, network, notes} = value ?? {};
 		const command = servingCommands.find(each => each === (value?.command ?? 'up'));
 		if (command === undefined || typeof api !== 'string' || typeof web !== 'string' || typeof mqtt !== 'string') return undefined;
 		if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
-		const ofNode = typeof pods === 'string' ? {pods} : {};
+		const ofNode = {...(typeof pods === 'string' ? {pods} : {}), ...(typeof network === 'string' ? {network} : {})};
 		return {command, api, web, mqtt, pid, ...ofNode, ...(Array.isArray(notes) ? {notes: notes.map(String)} : {})};
 	} catch {
 		return undefined; // No file, or one that is being written by another program: the same to the caller.
@@ -62,9 +64,10 @@ export function readyText(home: string, endpoints: Endpoints, detached: boolean,
 	].join('\n');
 }
 
-const placesOf = (home: string, {command, api, web, mqtt, pods}: Endpoints): readonly string[] => [
+const placesOf = (home: string, {command, api, web, mqtt, pods, network}: Endpoints): readonly string[] => [
 	...(command === 'agent' ? [`  server ${api}`] : [`  api    ${api}`, `  web    ${web}`, `  mqtt   ${mqtt}`]),
 	...(pods === undefined ? [] : [`  pods   ${pods}`]),
+	...(network === undefined ? [] : [`  net    ${network}`]),
 	`  home   ${home}`,
 	`  log    ${homeOf(home).log}`,
 ];

@@ -12,10 +12,10 @@ import {cachePlaceOf} from './node/cache-place.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag} from '../files/home-flag.js';
 import {loginFor} from './node/joining.js';
-import {engineNotes, findEngine, podsText} from './node/engine.js';
+import {engineNotes, findEngine, hasEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {addressOf, openNetwork} from './node/network.js';
-import {openPodNetwork} from './node/pod-network.js';
+import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
 import type {Log} from './process/log.js';
 import {isRedis, openNodeCache} from './node/node-cache.js';
 import {stopped} from './process/opened.js';
@@ -27,12 +27,14 @@ import type {AgentOptions} from './serving-options.js';
 export function runAgent(options: AgentOptions): Promise<number> {
 	return serve('agent', options, async context => {
 		const {credential, isNew, notes: ofLogin} = await loginFor(options, context.home.credential);
-		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, context);
+		const started = await startNode(options, {credential, followsAny: isNew || options.isNew}, context);
 		const engine = await findEngine(options, context.processParts.clock);
-		const notes = [...ofLogin, ...ofNode, ...faultNotes(options), ...engineNotes(options, engine)];
+		const notes = [...ofLogin, ...started.notes, ...faultNotes(options), ...engineNotes(options, engine)];
 		for (const note of notes) context.log.warn(note);
 		const place = {api: credential.servers[0] ?? '', web: '', mqtt: ''};
-		const endpoints: Endpoints = {command: 'agent', ...place, pid: process.pid, pods: podsText(options, engine), notes};
+		const network = started.pods === undefined ? undefined : networkText(options, hasEngine(engine), started.pods);
+		const ofNetwork = network === undefined ? {} : {network};
+		const endpoints: Endpoints = {command: 'agent', ...place, pid: process.pid, pods: podsText(options, engine), ...ofNetwork, notes};
 		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
@@ -43,7 +45,7 @@ async function startNode(
 	options: AgentOptions,
 	{credential, followsAny}: {readonly credential: Credential; readonly followsAny: boolean},
 	context: ServeContext,
-): Promise<readonly string[]> {
+): Promise<{readonly notes: readonly string[]; readonly pods: OpenPodNetwork | undefined}> {
 	const {home, log, closers, processParts} = context;
 	// The cache first: the process that has it may use the runtime's folder.
 	const {place: placeOfCache, keep} = cachePlaceOf(home, options.cache);
@@ -59,12 +61,13 @@ async function startNode(
 	const cache = isRedis(placeOfCache) ? undefined : placeOfCache;
 	const place = {node: credential.node, towards: hostOf(credential), onNote};
 	const pods = options.runtime === 'simulated' ? undefined : await openPodNetwork(options, place, context);
-	if (pods !== undefined) closers.add(pods.network.close);
+	if (pods?.network !== undefined) closers.add(pods.network.close);
 	const address = await addressOf(options, place, pods);
-	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote, podNetwork: pods?.network, hostIP: address}, context);
+	const ofPods = {podNetwork: pods?.network, sharedBecause: pods?.sharedBecause, hostIP: address};
+	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote, ...ofPods}, context);
 	closers.add(runtime.close);
 	const network =
-		options.runtime === 'simulated'
+		pods === undefined
 			? undefined
 			: openNetwork(credential.node, {...options, openCertificate: secrets.openCertificate}, context, {address, pods});
 	if (network !== undefined) closers.add(network.close);
@@ -96,7 +99,7 @@ async function startNode(
 		await stopped(node);
 	});
 	node.begin();
-	return [...notes, ...ofRuntime, ...(await readiness.known)];
+	return {notes: [...notes, ...ofRuntime, ...(await readiness.known)], pods};
 }
 
 /** A server that listens on this host only. */

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import {defaultEngineUrl, parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
 import {overlays} from '../../agent/pod-network/peers.js';
+import {resolverPort} from '../../agent/pod-network/names.js';
 import {parseUserRange, type UserRange} from '../../agent/process/users/pod-users.js';
 import {controlSystem} from '../../api/keys.js';
 import {graceBounds, parseGrace} from '../../api/kinds/clusterconfig.js';
@@ -18,6 +19,7 @@ import type {HostPort} from '../../api/host-port.js';
 import {
 	parseAdvertised,
 	parseHostPort,
+	podNetworks,
 	type DoorOptions,
 	type EngineChoice,
 	type HostOptions,
@@ -135,22 +137,22 @@ export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined
 export const routerTlsOf = (flags: Flags, problems: string[]): HostPort | undefined =>
 	flags.text('router-tls') === 'off' ? undefined : listenOn(flags, 'router-tls', {host: loopback, port: 8443}, problems, ' or off');
 
-/** `--dns`; undefined: there is to be none. Pods with a network of their own are to have one. */
-export function dnsOf(flags: Flags, problems: string[]): HostPort | undefined {
-	const asked = flags.text('dns') ?? (flags.text('network') === 'routed' ? undefined : 'off');
-	return asked === 'off' ? undefined : listenOn(flags, 'dns', {host: loopback, port: 8053}, problems, ' or off');
+/** `--dns`; undefined where it was not given. */
+export function dnsOf(flags: Flags, problems: string[]): HostOptions['dns'] {
+	const asked = flags.text('dns');
+	return asked === undefined || asked === 'off' ? asked : listenOn(flags, 'dns', {host: loopback, port: resolverPort}, problems, ' or off');
 }
 
 /** `--network`, `--overlay`, `--node-address`. */
 export function podNetworkOf(flags: Flags, problems: string[]): PodNetworkChoice {
-	const isRouted = wordOf(flags, 'network', ['shared', 'routed'], problems) === 'routed';
+	const kind = wordOf(flags, 'network', podNetworks, problems);
 	const overlay = wordOf(flags, 'overlay', overlays, problems);
 	const nodeAddress = flags.text('node-address');
 	if (nodeAddress !== undefined && (ipv4Number(nodeAddress) === undefined || isLoopback(nodeAddress)))
 		problems.push(`--node-address must be an IPv4 address by which other hosts reach this one, got "${nodeAddress}"`);
-	const unused = ['overlay', 'node-address'].filter(name => !isRouted && flags.text(name) !== undefined);
-	problems.push(...unused.map(name => `--${name} is of --network routed`));
-	return {isRouted, overlay, nodeAddress};
+	const unused = ['overlay', 'node-address'].filter(name => kind === 'shared' && flags.text(name) !== undefined);
+	problems.push(...unused.map(name => `--${name} is of a network of pods, and --network shared makes none`));
+	return {kind, overlay, nodeAddress};
 }
 
 /** `--node-port-addresses`; undefined where it was not given. */

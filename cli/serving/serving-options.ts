@@ -76,8 +76,8 @@ export type HostOptions = {
 	readonly router: HostPort | undefined;
 	/** The same for TLS, once there is a certificate. */
 	readonly routerTls: HostPort | undefined;
-	/** Where the node's resolver listens; undefined: nowhere. */
-	readonly dns: HostPort | undefined;
+	/** Where the node's resolver listens; `off`: nowhere; undefined: nobody said, so that pods with a network of their own have one. */
+	readonly dns: HostPort | 'off' | undefined;
 	readonly podNetwork: PodNetworkChoice;
 	/** Ranges of addresses of this host at which node ports are served; undefined: the one by which other hosts reach it. */
 	readonly nodePorts: readonly string[] | undefined;
@@ -85,9 +85,12 @@ export type HostOptions = {
 	readonly volumes: string | undefined;
 };
 
+/** The first is the default. */
+export const podNetworks = ['auto', 'routed', 'shared'] as const;
+
 export type PodNetworkChoice = {
-	/** Pods get a network of their own where that can be made; otherwise they share that of the node. */
-	readonly isRouted: boolean;
+	/** `routed`: pods get a network of their own where that can be made, else they share that of the node; so does `auto`, and says nothing of it. */
+	readonly kind: (typeof podNetworks)[number];
 	/** What leads to the pods of other nodes. */
 	readonly overlay: Overlay;
 	/** By which other nodes reach this one; undefined: the one by which it reaches its server. */

@@ -12,11 +12,12 @@ import {createClosers, type Closers} from './process/closers.js';
 import {graceSetting} from './serving-options.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
+import {advertisedHost} from './control/addresses.js';
 import {openControlServer} from './control/control-server.js';
-import {engineNotes, findEngine, firstClass, podsText} from './node/engine.js';
+import {engineNotes, findEngine, firstClass, hasEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {addressOf, openNetwork} from './node/network.js';
-import {openPodNetwork} from './node/pod-network.js';
+import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
 import {stopped} from './process/opened.js';
 import {faultNotes, serve, type ServeContext} from './process/serve.js';
 import {openLevelCache} from './node/sound-cache.js';
@@ -56,10 +57,23 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 			notes.push(note);
 		};
 		const around: NodeContext = {options, context, closers: behindNodes, term: current, network: createSimulatedNetwork(), onNote};
-		for (const name of names) nodes.set(name, await openNodeOf(name, around));
+		let network: string | undefined;
+		for (const name of names) {
+			const opened = await openNodeOf(name, around);
+			nodes.set(name, opened.node);
+			if (opened.pods !== undefined) network = networkText(options, hasEngine(engine), opened.pods);
+		}
 		for (const node of nodes.values()) node.begin();
 		const pods = podsText(options, engine);
-		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, pods, notes};
+		const endpoints: Endpoints = {
+			command: 'up',
+			api: url,
+			...doors,
+			pid: process.pid,
+			pods,
+			...(network === undefined ? {} : {network}),
+			notes,
+		};
 		const farewell = `the cluster has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
@@ -74,7 +88,9 @@ type NodeContext = {
 	readonly onNote: (note: string) => void;
 };
 
-async function openNodeOf(name: string, {options, context, closers, term, network, onNote}: NodeContext): Promise<NodeSystem> {
+type OpenedNode = {readonly node: NodeSystem; readonly pods: OpenPodNetwork | undefined};
+
+async function openNodeOf(name: string, {options, context, closers, term, network, onNote}: NodeContext): Promise<OpenedNode> {
 	const {processParts, home} = context;
 	const isOwn = name === options.node;
 	// The cache first: the process that has it may use the runtime's folder.
@@ -84,23 +100,31 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const cached = isOwn ? await openNodeSecrets(fetch, term.fetchCertificate, context) : undefined;
 	const secrets = cached ?? uncachedSecrets(fetch);
 	const choice = isOwn ? options.runtime : 'simulated';
-	const place = {node: name, towards: options.advertise?.host ?? options.api.host, onNote};
+	const place = {node: name, towards: advertisedHost(options.api, options.advertise), onNote};
 	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options, place, context);
-	if (pods !== undefined) closers.add(pods.network.close);
+	if (pods?.network !== undefined) closers.add(pods.network.close);
 	const address = await addressOf(options, place, pods);
 	const runtime = await openRuntime(
-		{...options, runtime: choice, cache: undefined, secrets, onNote, network, podNetwork: pods?.network, hostIP: address},
+		{
+			...options,
+			runtime: choice,
+			cache: undefined,
+			secrets,
+			onNote,
+			network,
+			podNetwork: pods?.network,
+			sharedBecause: pods?.sharedBecause,
+			hostIP: address,
+		},
 		context,
 	);
 	closers.add(runtime.close);
 	const served =
-		choice === 'simulated'
-			? undefined
-			: openNetwork(name, {...options, openCertificate: cached?.openCertificate}, context, {address, pods});
+		pods === undefined ? undefined : openNetwork(name, {...options, openCertificate: cached?.openCertificate}, context, {address, pods});
 	if (served !== undefined) closers.add(served.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();
-	return openLocalNode({
+	const node = await openLocalNode({
 		context,
 		name,
 		links,
@@ -113,6 +137,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 		onLifecycle: term.onLifecycle,
 		followsAny: options.isNew,
 	});
+	return {node, pods};
 }
 
 function cacheOf(directory: string | undefined, {processParts, log}: ServeContext): Promise<StoreDriver> {

@@ -33,7 +33,9 @@ function aNetwork(): PodNetwork & {readonly made: string[]; readonly adopted: st
 		remove: nothing,
 		enter: () => ['nsenter'],
 		learn: () => undefined,
-		isInUse: () => true,
+		enforce: () => undefined,
+		isUsed: () => true,
+		forwards: () => false,
 		onProblem: () => undefined,
 		close: () => undefined,
 	};

@@ -49,7 +49,7 @@ test('up takes its defaults from the contract', async t => {
 		warmSandboxes: undefined,
 		router: {host: '127.0.0.1', port: 8080},
 		dns: undefined,
-		podNetwork: {isRouted: false, overlay: 'vxlan', nodeAddress: undefined},
+		podNetwork: {kind: 'auto', overlay: 'vxlan', nodeAddress: undefined},
 		store: 'level',
 		node: 'box',
 		simulatedNodes: 0,

@@ -46,7 +46,7 @@ const options: UpOptions = {
 	routerTls: undefined,
 	dns: undefined,
 	nodePorts: undefined,
-	podNetwork: {isRouted: false, overlay: 'vxlan', nodeAddress: undefined},
+	podNetwork: {kind: 'shared', overlay: 'vxlan', nodeAddress: undefined},
 	isNew: false,
 	faults: false,
 	store: 'level',

@@ -54,6 +54,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
 	[/\bhello-[a-z0-9]{5}\b/g, 'HELLO'],
 	[/\bjoin-[0-9a-f]{8}\b/g, 'JOIN'],
 	[/\bPATH "[^"]*"/g, 'PATH'],
+	[/\bnet +(?:shared|routed): .*/g, 'NET'],
+	[/(?<=\bresting: .*)\bnetwork, /g, ''],
 	[/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UID'],
 	[/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'],
 	[/\b\d+(?:\.\d+){3}(?::\d+)?\b/g, 'ADDRESS'],
@@ -65,9 +67,12 @@ const varying: readonly (readonly [RegExp, string])[] = [
 
 const shapeOf = (line: string): string => varying.reduce((text, [pattern, word]) => text.replace(pattern, word), line.trim());
 
+/** Only where pods have a network of their own what serves names runs before there is a Service. */
+const ofRouted = /─ network +data plane /;
+
 /** Lines with their shapes: without empty ones, and what repeats itself once, since writes that come close together are one. */
 function shapes(lines: readonly string[]): readonly {readonly shape: string; readonly line: string}[] {
-	const all = lines.map(line => ({line, shape: shapeOf(line)})).filter(({shape}) => shape !== '');
+	const all = lines.map(line => ({line, shape: shapeOf(line)})).filter(({line, shape}) => shape !== '' && !ofRouted.test(line));
 	return all.filter(({shape}, at) => shape !== all[at - 1]?.shape || shape.includes('HELLO'));
 }
 
@@ -97,7 +102,7 @@ const indexesOf = (found: readonly {readonly shape: string}[], shape: string, fr
 // ---- values ------------------------------------------------------------------------------------------------------------
 
 /** Names of pods, their addresses and process ids. */
-const lasting = /\bhello-[a-z0-9]{5}\b|(?<=\bpid )\d+|\b127(?:\.\d+){3}\b/g;
+const lasting = /\bhello-[a-z0-9]{5}\b|(?<=\bpid )\d+|\b(?:127\.\d+|10\.244)(?:\.\d+){2}\b/g;
 
 /** The port of MQTT: another one with each start on free ports. */
 const passing = /(?<=mqtt:\/\/127\.0\.0\.1:)\d+/g;

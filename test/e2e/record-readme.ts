@@ -1,7 +1,7 @@
 // `node build/test/e2e/record-readme.js [docs/first-hour.md]`: runs the commands of the README, or of another page, and puts what they
 // print in place of what it shows.
 //
-// For whoever changes an output. Uses the default ports and ~/.troupe, so that what is shown is what a newcomer sees. Where the
+// For whoever changes an output, whatever user that is: the pages show what an ordinary one sees. Uses the default ports and ~/.troupe, so that what is shown is what a newcomer sees. Where the
 // page leaves something out (`...`), and where a program is missing here, the block stays as it is.
 
 import {readFileSync, writeFileSync} from 'node:fs';
@@ -16,7 +16,7 @@ const text = readFileSync(page, 'utf8');
 /** How long what only looks may take to show the same as before: something may have changed, or is not there yet. */
 const patienceMs = 2_000;
 
-const stage = openStage({realCurl: true, upFlags: []});
+const stage = openStage({realCurl: true, upFlags: ['--network=shared']});
 const lines: (string | undefined)[] = text.split('\n');
 
 function record({line, shown}: Step, command: string, out: string): void {

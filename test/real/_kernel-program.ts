@@ -36,7 +36,6 @@ const network = createPodNetwork({
 	doors: {dns: undefined, router: undefined},
 	isRouted: true,
 	clock: systemClock,
-	onNote: () => undefined,
 });
 await network.begin();
 network.learn([{type: 'node', name: 'here', addresses: [address], pods: 'routed', podCIDR: '10.244.7.0/24'}]);

@@ -2,7 +2,16 @@
 
 import test from 'ava';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {answeringPod, asking, clusterIPOf, nft, openRoutedHosts, podOf, untilAnswered, type RoutedHost} from './_routed-hosts.js';
+import {
+	answeringPod,
+	asking,
+	clusterIPOf,
+	nft,
+	openRoutedHosts,
+	podOf,
+	untilAnswered,
+	type RoutedHost,
+} from '../../bench/rigs/fleet/routed-hosts.js';
 import type {NetworkPolicy} from '../../api/kinds/networkpolicy.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 

@@ -46,7 +46,6 @@ export const subnets: Behavior<string, SubnetsState, SubnetsMessage> = {
 		}
 	},
 	coalesce: message => (message.type === 'wantSubnet' ? message.node : undefined),
-	describe: ({coming}) => (coming.size === 0 ? '' : `${coming.size} on their way`),
 };
 
 function give(state: SubnetsState, name: string, {known}: Context): Next<SubnetsState> {

@@ -95,11 +95,13 @@ export function infoOf(
 		localVolumes,
 		isRouted,
 		allowPrivileged,
+		sharedBecause,
 	}: {
 		readonly maxPods?: number | undefined;
 		readonly localVolumes?: string | undefined;
 		readonly isRouted: boolean;
 		readonly allowPrivileged?: boolean | undefined;
+		readonly sharedBecause?: string | undefined;
 	},
 ): RuntimeInfo {
 	return {
@@ -116,7 +118,7 @@ export function infoOf(
 		classes: ['process'],
 		...(localVolumes === undefined || host.mountTools === undefined ? {} : {localVolumes}),
 		conditions: [
-			...(isRouted ? [] : [sharedNetwork]),
+			...(isRouted ? [] : [sharedNetwork(sharedBecause)]),
 			...sharedProcesses(host),
 			...sharedHome(host),
 			...limitsNotEnforced(groups, host.agent.uid === 0),
@@ -129,11 +131,11 @@ export function infoOf(
 	};
 }
 
-const sharedNetwork = {
+const sharedNetwork = (because: string | undefined): RuntimeInfo['conditions'][number] => ({
 	type: 'SharedNetwork',
 	reason: 'ProcessRuntime',
-	message: 'pods share the network of this node; each has a loopback address of its own',
-} as const;
+	message: `pods share the network of this node; each has a loopback address of its own${because === undefined ? '' : ` (${because})`}`,
+});
 
 const enforcesAll = ({enforces}: Pick<ContainerGroups, 'enforces'>): boolean => enforces('memory') && enforces('cpu');
 

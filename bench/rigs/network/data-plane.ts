@@ -22,7 +22,8 @@ const plurals = {
 	ingress: 'ingresses',
 	service: 'services',
 	endpoints: 'endpointslices',
-	certificate: 'secrets',
+	certificate: 'certificates',
+	policy: 'networkpolicies',
 	node: 'nodes',
 } as const;
 

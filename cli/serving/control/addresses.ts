@@ -21,9 +21,12 @@ const rank = ({internal, family}: {readonly internal: boolean; readonly family: 
 
 /** `https://…` as agents, people and the other servers reach the API that listens at `place`. */
 export function advertisedUrl(place: HostPort, advertised: Advertised | undefined): string {
-	const host = advertised?.host ?? (isWildcard(place.host) ? (ownAddresses()[0] ?? '127.0.0.1') : place.host);
-	return `https://${formatHostPort({host, port: advertised?.port ?? place.port})}`;
+	return `https://${formatHostPort({host: advertisedHost(place, advertised), port: advertised?.port ?? place.port})}`;
 }
+
+/** Of this machine, as others reach it. */
+export const advertisedHost = ({host}: Pick<HostPort, 'host'>, advertised: Advertised | undefined): string =>
+	advertised?.host ?? (isWildcard(host) ? (ownAddresses()[0] ?? '127.0.0.1') : host);
 
 /** Names and addresses for the certificate: those of the doors, and what is advertised. */
 export function certificateNames(hosts: readonly string[], advertised: Advertised | undefined): readonly string[] {

@@ -22,18 +22,19 @@ export async function findEngine({docker}: Asked, clock: Clock): Promise<EngineF
 	}
 }
 
-const answers = (found: EngineFound | undefined): found is EngineVersion => found !== undefined && 'version' in found;
+/** Whether one answers. */
+export const hasEngine = (found: EngineFound | undefined): found is EngineVersion => found !== undefined && 'version' in found;
 
 /** Of a cluster that begins: Docker where an Engine answers. */
 export function firstClass({runtime}: Asked, found: EngineFound | undefined): RuntimeClass {
 	if (runtime === 'docker') return 'docker';
-	return runtime === 'auto' && answers(found) ? 'docker' : 'process';
+	return runtime === 'auto' && hasEngine(found) ? 'docker' : 'process';
 }
 
 /** What runs the pods of the node, in a line. */
 export function podsText({runtime, docker}: Asked, found: EngineFound | undefined): string {
 	const url = docker?.url ?? '';
-	const containers = answers(found) ? `containers of ${found.name} ${found.version} (${url})` : '';
+	const containers = hasEngine(found) ? `containers of ${found.name} ${found.version} (${url})` : '';
 	switch (runtime) {
 		case 'simulated':
 			return 'only pretended';
@@ -49,6 +50,6 @@ export function podsText({runtime, docker}: Asked, found: EngineFound | undefine
 /** What a person is to be told, since it is not as was asked for. */
 export function engineNotes({docker, dockerProblem}: Asked, found: EngineFound | undefined): readonly string[] {
 	if (dockerProblem !== undefined) return [`${dockerProblem}: pods run as processes`];
-	if (docker?.isAsked !== true || found === undefined || answers(found)) return [];
+	if (docker?.isAsked !== true || found === undefined || hasEngine(found)) return [];
 	return [`no Docker Engine answers at ${docker.url} (${found.problem}); pods of class docker wait until one does`];
 }

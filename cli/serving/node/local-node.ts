@@ -66,7 +66,7 @@ const labelsOf = (name: string): Labels => ({
 	'kubernetes.io/hostname': name,
 });
 
-export type RuntimeOptions = Omit<HostOptions, 'podNetwork'> & {
+export type RuntimeOptions = Omit<HostOptions, 'podNetwork' | 'dns'> & {
 	/** Where the node's cache is, if that is a folder. */
 	readonly cache: string | undefined;
 	readonly secrets: NodeSecrets;
@@ -79,6 +79,8 @@ export type RuntimeOptions = Omit<HostOptions, 'podNetwork'> & {
 	readonly podNetwork?: PodNetwork | undefined;
 	/** Of this host, as others reach it; undefined: it has none. */
 	readonly hostIP?: string | undefined;
+	/** Why, for people. */
+	readonly sharedBecause?: string | undefined;
 };
 
 export async function openRuntime(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
@@ -148,6 +150,7 @@ const openProcesses = (options: RuntimeOptions, context: ServeContext): Runtime 
 	createProcessRuntime({
 		...shared(options, context),
 		directory: context.home.runtime,
+		sharedBecause: options.sharedBecause,
 		path: searchPathOf(process.env['PATH']),
 		users: options.podUsers,
 		onNote: options.onNote,

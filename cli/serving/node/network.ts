@@ -5,6 +5,7 @@ import type {Network} from '../../../actors/node/runtime/network-port.js';
 import {createNodeNetwork, type NodeNetworkOptions, type PodNetworkParts} from '../../../agent/node-network.js';
 import {openKernelServices} from '../../../agent/network/nftables/kernel-services.js';
 import {gateway} from '../../../agent/pod-network/link-commands.js';
+import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
 import type {DataPlaneSettings} from '../../../agent/network/feed/settings.js';
 import {mainModule} from '../../../agent/network/feed/data-plane-process.js';
 import type {Clock} from '../../../system/time/clock.js';
@@ -19,48 +20,45 @@ export const addressOf = async (
 	{podNetwork: {nodeAddress}}: Pick<HostOptions, 'podNetwork'>,
 	{towards}: Pick<PodNetworkPlace, 'towards'>,
 	pods: OpenPodNetwork | undefined,
-): Promise<string | undefined> => pods?.network.hostIP ?? nodeAddress ?? (await addressTowards(towards));
+): Promise<string | undefined> => pods?.network?.hostIP ?? nodeAddress ?? (await addressTowards(towards));
 
 export type NodeReach = {
 	/** See `addressOf`. */
 	readonly address: string | undefined;
-	/** Undefined: pods share the network of this node. */
-	readonly pods: OpenPodNetwork | undefined;
+	readonly pods: OpenPodNetwork;
 };
 
-/** `router`, `routerTls` and `dns`: where it listens; undefined: nowhere. */
+/** `router` and `routerTls`: where it listens; undefined: nowhere. */
 export function openNetwork(
 	node: string,
 	{
 		router,
 		routerTls,
-		dns,
 		nodePorts,
 		openCertificate,
-	}: Pick<HostOptions, 'router' | 'routerTls' | 'dns' | 'nodePorts'> & Pick<NodeNetworkOptions, 'openCertificate'>,
+	}: Pick<HostOptions, 'router' | 'routerTls' | 'nodePorts'> & Pick<NodeNetworkOptions, 'openCertificate'>,
 	{home, log, processParts: {clock}}: ServeContext,
-	{address, pods: podNetwork}: NodeReach,
+	{address, pods: {network: podNetwork, kernel, occupied, dns}}: NodeReach,
 ): Network {
 	const {ranges, addresses} = nodePortPlaces(nodePorts, address);
-	const isRouted = podNetwork?.network.isRouted === true;
 	const settings: Omit<DataPlaneSettings, 'identity'> = {
 		folder: home.network,
 		node,
 		router,
 		routerTls,
 		dns,
-		...(isRouted ? {gateway} : {}),
+		...(podNetwork?.isUsed() === true ? {gateway} : {}),
 		nodePortAddresses: addresses,
 		isKernelLed: podNetwork !== undefined,
 	};
 	return createNodeNetwork({
 		info: {
-			pods: isRouted ? 'routed' : 'shared',
+			pods: podNetwork?.isRouted === true ? 'routed' : 'shared',
 			services: podNetwork === undefined ? 'proxy' : 'nftables',
-			...(podNetwork === undefined ? {} : {occupied: podNetwork.occupied}),
+			...(podNetwork === undefined ? {} : {occupied}),
 			...(routerTls === undefined ? {} : {certificates: true}),
 		},
-		podNetwork: podNetwork === undefined ? undefined : podNetworkParts(podNetwork, ranges, clock),
+		podNetwork: podNetwork === undefined || kernel === undefined ? undefined : podNetworkParts(podNetwork, kernel, ranges, clock),
 		openCertificate,
 		settings: {...settings, identity: identityOf(settings)},
 		clock,
@@ -68,10 +66,15 @@ export function openNetwork(
 	});
 }
 
-function podNetworkParts({network, names, tools}: OpenPodNetwork, nodeAddresses: readonly string[], clock: Clock): PodNetworkParts {
+function podNetworkParts(
+	network: PodNetwork,
+	{names, tools}: NonNullable<OpenPodNetwork['kernel']>,
+	nodeAddresses: readonly string[],
+	clock: Clock,
+): PodNetworkParts {
 	const whenBegun = async (): Promise<boolean> => {
 		await network.begin();
-		return network.isInUse();
+		return network.isUsed();
 	};
 	return {
 		network,

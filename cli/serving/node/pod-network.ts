@@ -4,23 +4,28 @@ import {lookup} from 'node:dns/promises';
 import {mkdirSync, realpathSync} from 'node:fs';
 import {createPodNetwork, type PodNetwork} from '../../../agent/pod-network/pod-network.js';
 import {isMarked} from '../../../agent/pod-network/host-rules.js';
-import {namesOf, type Names} from '../../../agent/pod-network/names.js';
+import {namesOf, resolverPort, type Names} from '../../../agent/pod-network/names.js';
 import {occupiedSubnets, underlayTo, underlayWith, type Underlay} from '../../../agent/pod-network/there.js';
 import {trialText} from '../../../agent/network/nftables/table.js';
 import {findNetworkTools, type NetworkTools} from '../../../agent/pod-network/tools.js';
 import {obstacleToNetworks} from '../../../agent/pod-network/trial.js';
+import type {HostPort} from '../../../api/host-port.js';
 import {isLoopback} from '../../../api/loopback.js';
 import {failedError} from '../../command.js';
 import type {ServeContext} from '../process/serve.js';
 import type {HostOptions} from '../serving-options.js';
 
 export type OpenPodNetwork = {
-	readonly network: PodNetwork;
+	/** Undefined: pods share the network of this node, and none of before has another. */
+	readonly network: PodNetwork | undefined;
+	/** Why new pods share the network of this node, and what would help; undefined: they do not. */
+	readonly sharedBecause: string | undefined;
 	/** Subnets that the host uses for something else. */
 	readonly occupied: readonly string[];
-	/** What it is made with, for what else is made in the kernel. */
-	readonly names: Names;
-	readonly tools: NetworkTools;
+	/** What it is made with, for what else is made in the kernel; there where it is. */
+	readonly kernel: {readonly names: Names; readonly tools: NetworkTools} | undefined;
+	/** Where the node's resolver listens; undefined: nowhere. */
+	readonly dns: HostPort | undefined;
 };
 
 export type PodNetworkPlace = {
@@ -31,33 +36,69 @@ export type PodNetworkPlace = {
 	readonly onNote: (note: string) => void;
 };
 
-/** Undefined: pods share the network of this node, and none of before has another. Throws an AppError for what has to be mended first. */
+/** Opens it, or says why pods have none. Throws an AppError for what has to be mended first. */
 export async function openPodNetwork(
-	{podNetwork: {isRouted, overlay, nodeAddress}, dns, router, routerTls}: Pick<HostOptions, 'podNetwork' | 'dns' | 'router' | 'routerTls'>,
+	{podNetwork: {kind, overlay, nodeAddress}, dns: asked, router, routerTls, warmSandboxes = 0}: Asked,
 	{node, towards, onNote}: PodNetworkPlace,
 	{home, processParts: {clock}}: ServeContext,
-): Promise<OpenPodNetwork | undefined> {
-	if (!isRouted && !isMarked(home.network)) return undefined;
+): Promise<OpenPodNetwork> {
+	const none = {network: undefined, kernel: undefined, occupied: [], dns: asked === 'off' ? undefined : asked};
+	if (kind === 'shared' && !isMarked(home.network)) return {...none, sharedBecause: byFlag};
+	if (process.getuid?.() !== 0 && !isMarked(home.network)) return shared(none, kind, noRoot, onNote);
 	mkdirSync(home.network, {recursive: true, mode: 0o700});
 	const folder = realpathSync(home.network);
 	const names = namesOf(folder);
-	const tools = process.getuid?.() === 0 ? findNetworkTools() : 'only root may make them';
+	const tools = process.getuid?.() === 0 ? findNetworkTools() : noRoot;
 	if (isMarked(folder) && typeof tools === 'string')
 		throw failedError(`pods of ${home.root} may have networks of their own, and this agent cannot reach them: ${tools}`);
 	const obstacle =
 		typeof tools === 'string' ? tools : isMarked(folder) ? undefined : await obstacleToNetworks(tools, names, trialText(names));
-	if (typeof tools === 'string' || obstacle !== undefined) {
-		onNote(`pods share the network of this node, for networks of their own cannot be made here: ${obstacle ?? ''}`);
-		return undefined;
-	}
+	if (typeof tools === 'string' || obstacle !== undefined) return shared(none, kind, obstacle ?? '', onNote);
+	const isRouted = kind !== 'shared';
+	if (isRouted && warmSandboxes > 0) onNote('no sandboxes are kept ready for pods with a network of their own; --network shared has them');
 	const underlay = await underlayOf(tools, nodeAddress, towards);
 	const occupied = await occupiedSubnets(tools, names);
+	const dns = asked === undefined ? {host: names.resolver, port: resolverPort} : none.dns;
 	return {
-		network: createPodNetwork({names, tools, folder, node, overlay, underlay, doors: {dns, router, routerTls}, isRouted, clock, onNote}),
+		network: createPodNetwork({names, tools, folder, node, overlay, underlay, doors: {dns, router, routerTls}, isRouted, clock}),
+		sharedBecause: isRouted ? undefined : byFlag,
 		occupied,
-		names,
-		tools,
+		kernel: {names, tools},
+		dns,
 	};
+}
+
+type Asked = Pick<HostOptions, 'podNetwork' | 'dns' | 'router' | 'routerTls'> & Partial<Pick<HostOptions, 'warmSandboxes'>>;
+
+const byFlag = '--network shared says so';
+const noRoot = 'only root may make them';
+
+/** Who has asked for another network is told at the start; the node's condition says it in any case. */
+function shared(
+	none: Omit<OpenPodNetwork, 'sharedBecause'>,
+	kind: HostOptions['podNetwork']['kind'],
+	obstacle: string,
+	onNote: (note: string) => void,
+): OpenPodNetwork {
+	const why = `networks of their own cannot be made here: ${obstacle}`;
+	if (kind === 'routed') onNote(`pods share the network of this node, for ${why}`);
+	return {...none, sharedBecause: `${why}; once that is mended, start it again`};
+}
+
+/** What network new pods of a node have, in a line; undefined: they only pretend. Once those of before are known. */
+export function networkText({runtime}: Pick<HostOptions, 'runtime'>, hasEngine: boolean, {network}: OpenPodNetwork): string | undefined {
+	const forwards = network?.forwards() === true ? '; this host passes on packets for it (net.ipv4.ip_forward)' : '';
+	const before = network?.isUsed() === true ? `; pods of before keep theirs${forwards}` : '';
+	if (network?.isRouted === true) return `routed: pods have a network of their own${forwards}`;
+	switch (runtime) {
+		case 'simulated':
+			return undefined;
+		case 'docker':
+			return `shared: containers have the bridge of Docker${before}`;
+		case 'process':
+		case 'auto':
+			return `shared: pods have the network of this host${hasEngine && runtime === 'auto' ? ', containers the bridge of Docker' : ''}${before}`;
+	}
 }
 
 /** What `troupe down --pods` and `troupe uninstall` need to know. */
