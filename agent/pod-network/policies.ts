@@ -9,7 +9,7 @@
 import {isIPv4} from 'node:net';
 import type {NetworkPolicyOfNode, PolicedPod, PolicyPorts, PolicyRule} from '../../actors/protocol/network-object.js';
 import {gateway} from './link-commands.js';
-import type {RoutedPod} from './rules.js';
+import type {RoutedPod} from './routed-pod.js';
 
 /** Chains with all that they need; none where no pod of this node is isolated. */
 export function policyLines(

@@ -6,8 +6,7 @@ import type {HostPort as Place} from '../../api/host-port.js';
 import {gateway} from './link-commands.js';
 import {linkOf, type Names} from './names.js';
 import {policyLines} from './policies.js';
-
-export type RoutedPod = {readonly uid: string; readonly address: string; readonly hostPorts: readonly HostPort[]};
+import type {RoutedPod} from './routed-pod.js';
 
 export type Rules = {
 	/** Of this node's pods. Undefined: it is not known yet. */

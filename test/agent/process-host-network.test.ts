@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import type {PodNetwork} from '../../agent/pod-network/pod-network.js';
-import type {RoutedPod} from '../../agent/pod-network/rules.js';
+import type {RoutedPod} from '../../agent/pod-network/routed-pod.js';
 import {readSandbox, type SandboxRecord} from '../../agent/process/sandboxes/sandboxes.js';
 import {namesIn} from '../../agent/process/sandboxes/names.js';
 import {obstacleTo} from '../../agent/process/sandboxes/networks.js';
