@@ -32,9 +32,15 @@ export type Remote<Served extends Part> = {
 	) => Promise<Awaited<ReturnType<Served[Name]>>>;
 };
 
-/** Starts the program of a part; it ends with its owner. */
-export function startPart<Served extends Part>({teardown}: Owner, program: string, nodeFlags: readonly string[] = []): Remote<Served> {
-	const child: ChildProcess = fork(program, {execArgv: [...nodeFlags], serialization: 'advanced'});
+/** Starts the program of a part, by the words that are to stand before its command; it ends with its owner. */
+export function startPart<Served extends Part>(
+	{teardown}: Owner,
+	program: string,
+	nodeFlags: readonly string[] = [],
+	words: readonly string[] = [],
+): Remote<Served> {
+	const [execPath = process.execPath, ...execArgv] = [...words, process.execPath, ...nodeFlags];
+	const child: ChildProcess = fork(program, {execPath, execArgv, serialization: 'advanced'});
 	const waiting = new Map<number, (answer: Answer) => void>();
 	let calls = 0;
 	child.on('message', (answer: Answer) => {

@@ -1,9 +1,6 @@
 // A cluster whose disk is full: writes fail and say so, reads go on, what runs runs on; with space again all goes on without a restart,
 // and nothing that was acknowledged is lost. A start on a full disk works, too. (The store alone, under load: durability.test.ts.)
 
-import {execFileSync} from 'node:child_process';
-import {closeSync, openSync, rmSync, writeSync} from 'node:fs';
-import path from 'node:path';
 import process from 'node:process';
 import test from 'ava';
 import {obedientPod} from '../../bench/rigs/cluster/manifests.js';
@@ -11,19 +8,7 @@ import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
 import {lives} from '../../bench/rigs/cluster/processes.js';
 import {openHome} from '../e2e/_rig.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-
-/** Takes all the space there is, to the last byte. */
-function fillUp(file: string): void {
-	const handle = openSync(file, 'w');
-	for (let bytes = 65_536; bytes >= 1; bytes = Math.floor(bytes / 2)) {
-		try {
-			while (writeSync(handle, Buffer.alloc(bytes)) > 0);
-		} catch (error) {
-			if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
-		}
-	}
-	closeSync(handle);
-}
+import {smallDisk} from '../../bench/rigs/servers/small-disk.js';
 
 const config = (name: string): string =>
 	JSON.stringify({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name}, data: {a: 'x'.repeat(20_000)}});
@@ -32,11 +17,8 @@ test('a full disk refuses writes and nothing else; what was acknowledged is ther
 	if (process.getuid?.() !== 0) return t.fail('this test mounts a small disk, which only root may');
 	t.timeout(120_000);
 	const cluster = openHome(t);
-	execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'troupe-full-disk', cluster.folder]);
-	t.teardown(async () => {
-		await cluster.killEverything();
-		execFileSync('umount', ['--lazy', cluster.folder]);
-	});
+	const disk = smallDisk(t, cluster.folder, 16);
+	t.teardown(() => cluster.killEverything());
 	await cluster.up();
 	await cluster.apply(obedientPod('web'));
 	const [pid = 0] = await pidsWhenRunning(await cluster.client(), 'web');
@@ -48,8 +30,7 @@ test('a full disk refuses writes and nothing else; what was acknowledged is ther
 	};
 	t.is((await write('before')).code, 0);
 
-	const filler = path.join(cluster.folder, 'filler');
-	fillUp(filler);
+	disk.fillUp();
 	let refused = '';
 	for (let attempt = 0; attempt < 5 && refused === ''; attempt++) {
 		const {code, err} = await write(`full-${attempt}`);
@@ -59,7 +40,7 @@ test('a full disk refuses writes and nothing else; what was acknowledged is ther
 	t.true((await cluster.fine('get', 'configmaps', '-o', 'name')).includes('configmap/before'), 'reads go on');
 	t.true(lives(pid), 'what runs runs on');
 
-	rmSync(filler);
+	disk.empty();
 	await eventually('writes are taken again', async () => (await write('after')).code === 0);
 	await cluster.killCluster();
 	await cluster.up();
@@ -69,12 +50,12 @@ test('a full disk refuses writes and nothing else; what was acknowledged is ther
 
 	for (let start = 0; start < 3; start++) {
 		await cluster.killCluster();
-		fillUp(filler);
+		disk.fillUp();
 		await cluster.up();
 		const read = new Set((await cluster.fine('get', 'configmaps', '-o', 'name')).trim().split('\n'));
 		for (const name of kept) t.true(read.has(name), `${name} after start ${start} on a full disk`);
 		t.true(lives(pid));
 	}
-	rmSync(filler);
+	disk.empty();
 	await cluster.fine('down', '--pods');
 });

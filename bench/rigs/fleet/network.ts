@@ -14,6 +14,9 @@ export type Network = {
 	/** Loses all packets to and from it, which the host cannot see. */
 	readonly lose: (host: string) => void;
 	readonly pass: (host: string) => void;
+	/** Loses what it sends, or what is sent to it, and nothing of the other direction; until `bothWays`. */
+	readonly loseOneWay: (host: string, way: 'from it' | 'to it') => void;
+	readonly bothWays: () => void;
 	/** Gives it another address in place of its own, and the next time its first one again. */
 	readonly readdress: (host: string) => void;
 	/** Has the switch lose so many of a hundred packets, by chance; for good. */
@@ -38,6 +41,8 @@ export function networkOf(prefix: string, hosts: readonly string[]): Network {
 	};
 	const addressIn = (host: string): string => `100.64.0.${numberOf(host) + (changed.has(host) ? 100 : 0)}`;
 	const setLink = (host: string, state: 'up' | 'down'): void => ip('-n', `${prefix}sw`, 'link', 'set', `vh${numberOf(host)}`, state);
+	const inSwitch = (...words: readonly string[]): void =>
+		void execFileSync('ip', ['netns', 'exec', `${prefix}sw`, '/usr/sbin/nft', ...words], {stdio: ['ignore', 'ignore', 'pipe']});
 	return {
 		addressOf: host => `100.64.0.${numberOf(host)}`,
 		on: host => ['nsenter', `--net=/var/run/netns/${prefix}${host}`],
@@ -45,11 +50,14 @@ export function networkOf(prefix: string, hosts: readonly string[]): Network {
 		heal: host => setLink(host, 'up'),
 		lose: host => setPort(host, '0'),
 		pass: host => setPort(host, '3'),
-		readdress,
-		losePart(percent) {
-			const rules = `table bridge loss { chain all { type filter hook forward priority 0; numgen random mod 100 < ${percent} drop; }; }`;
-			execFileSync('ip', ['netns', 'exec', `${prefix}sw`, 'nft', rules]);
+		loseOneWay(host, way) {
+			const port = `${way === 'from it' ? 'iifname' : 'oifname'} "vh${numberOf(host)}"`;
+			inSwitch(`table bridge oneway { chain drops { type filter hook forward priority 0; ${port} drop; }; }`);
 		},
+		bothWays: () => inSwitch('table bridge oneway { }; delete table bridge oneway'),
+		readdress,
+		losePart: percent =>
+			inSwitch(`table bridge loss { chain drops { type filter hook forward priority 0; numgen random mod 100 < ${percent} drop; }; }`),
 	};
 }
 

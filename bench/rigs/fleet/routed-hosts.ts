@@ -81,9 +81,8 @@ export const podOf = async ({fine}: Pick<RoutedHost, 'fine'>, name: string): Pro
 export const clusterIPOf = async ({fine}: Pick<RoutedHost, 'fine'>, name: string): Promise<string> =>
 	(JSON.parse(await fine('get', 'service', name, '-o', 'json')) as Service).spec?.clusterIP ?? '';
 
-/** With a home of its own: several may be on one host. Nothing runs there yet. */
-export function hostOf(owner: Owner, network: Network, name: string): RoutedHost {
-	const home = openHome(owner);
+/** With an empty home of its own: several may be on one host. Nothing runs there yet. */
+export function hostOf(owner: Owner, network: Network, name: string, home = openHome(owner)): RoutedHost {
 	const [enter = '', ...words] = network.on(name);
 	const troupe = (args: readonly string[], input?: string): Promise<Ran> =>
 		home.startProgram(enter, [...words, process.execPath, main, ...args], {TROUPE_HOME: home.home, NO_COLOR: '1'}, input).ended;
