@@ -11,12 +11,12 @@ import {nothingLost, nothingMoved, nowMs, sharedWebApp} from './_web-app.js';
 const stage = sharedWebApp(test, () => ({nodes: ['n1', 'n2', 'n3'], grace: '2m'}));
 
 test.serial('a rolling update of all pods loses nothing', async t => {
-	t.timeout(150_000);
+	t.timeout(280_000);
 	const {app, server} = stage();
 	const before = await app.standing();
 	const seen = await app.under(async () => {
 		await server.fine('rollout', 'restart', 'deployment/web');
-		await server.fine('rollout', 'status', 'deployment/web', '--timeout', '90s');
+		await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
 		await app.settled();
 	});
 	nothingLost(t, seen);
@@ -25,7 +25,7 @@ test.serial('a rolling update of all pods loses nothing', async t => {
 });
 
 test.serial('an agent that is killed and begins again loses nothing', async t => {
-	t.timeout(120_000);
+	t.timeout(280_000);
 	const {app, node} = stage();
 	const before = await app.standing();
 	const agent = node('n1');
@@ -39,7 +39,7 @@ test.serial('an agent that is killed and begins again loses nothing', async t =>
 });
 
 test.serial('a data plane that is replaced by one with other settings loses nothing', async t => {
-	t.timeout(120_000);
+	t.timeout(280_000);
 	const {app, node} = stage();
 	const before = await app.standing();
 	const agent = node('n2');
@@ -55,7 +55,7 @@ test.serial('a data plane that is replaced by one with other settings loses noth
 });
 
 test.serial('a data plane that is killed loses what it had, and nothing once it is back', async t => {
-	t.timeout(120_000);
+	t.timeout(280_000);
 	const {app, node} = stage();
 	const before = await app.standing();
 	const host = node('n3');
@@ -85,7 +85,7 @@ test.serial('a data plane that is killed loses what it had, and nothing once it 
 });
 
 test.serial('a control plane that is killed and begins again loses nothing', async t => {
-	t.timeout(120_000);
+	t.timeout(280_000);
 	const {app, server} = stage();
 	const before = await app.standing();
 	const seen = await app.under(async () => {
@@ -98,7 +98,7 @@ test.serial('a control plane that is killed and begins again loses nothing', asy
 });
 
 test.serial('a control plane that is killed while pods are made makes all of them, and none twice', async t => {
-	t.timeout(150_000);
+	t.timeout(280_000);
 	const {app, server} = stage();
 	const before = await app.standing();
 	const more = {apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name: 'more'}, spec: moreSpec(12)};
@@ -111,7 +111,7 @@ test.serial('a control plane that is killed while pods are made makes all of the
 		await eventually('the first of them run', async () => (await running()) > 0, undefined, 30_000);
 		await killServing(server);
 		await server.begin();
-		await server.fine('rollout', 'status', 'deployment/more', '--timeout', '60s');
+		await server.fine('rollout', 'status', 'deployment/more', '--timeout', '180s');
 		t.is((await app.view()).pods.filter(({metadata}) => metadata.labels?.['app'] === 'more').length, 12);
 		await app.settled();
 		await server.fine('delete', 'deployment/more');

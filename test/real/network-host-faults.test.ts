@@ -36,7 +36,7 @@ async function spread(): Promise<void> {
 	const isOn = async (): Promise<boolean> => [...(await app.standing()).values()].some(({node}) => node === victim);
 	if (await isOn()) return;
 	await server.fine('rollout', 'restart', 'deployment/web');
-	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '90s');
+	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
 	await app.settled();
 	if (!(await isOn())) throw new Error(`no pod is on ${victim}`);
 }
@@ -45,7 +45,7 @@ type Fault = {readonly begin: () => void | Promise<void>; readonly end: () => vo
 
 /** A fault of the victim alone, asked about by the others. */
 async function befalls(t: ExecutionContext, {begin, end, isLong}: Fault): Promise<void> {
-	t.timeout(150_000);
+	t.timeout(280_000);
 	const {app} = stage();
 	await spread();
 	const before = await app.standing();
@@ -84,7 +84,7 @@ const cutOneWay = (way: 'from it' | 'to it') => ({
 
 test.serial('a link that is cut for less than the grace', t => befalls(t, {...cutBothWays, isLong: false}));
 test.serial('a link that comes and goes', async t => {
-	t.timeout(150_000);
+	t.timeout(280_000);
 	const {app, hosts} = stage();
 	await spread();
 	const before = await app.standing();
@@ -109,7 +109,7 @@ test.serial('a link that comes and goes', async t => {
 });
 
 test.serial('an agent that hangs for less than the grace loses nothing', async t => {
-	t.timeout(150_000);
+	t.timeout(280_000);
 	const {app, node} = stage();
 	await spread();
 	const before = await app.standing();
@@ -135,7 +135,7 @@ test.serial('a host of which nothing is heard for more than the grace, while it 
 test.serial('a host that hears nothing for more than the grace, while it is heard', t => befalls(t, {...cutOneWay('to it'), isLong: true}));
 
 test.serial('an agent that hangs for more than the grace: its pods are replaced, then stopped, and nothing is lost', async t => {
-	t.timeout(150_000);
+	t.timeout(280_000);
 	const {app, node} = stage();
 	await spread();
 	const before = await app.standing();

@@ -38,7 +38,7 @@ const isAnswered = async (): Promise<boolean> =>
 		);
 
 test.serial('while etcd has no quorum, and when it has one again, nothing is lost', async t => {
-	t.timeout(200_000);
+	t.timeout(280_000);
 	const {app, hosts} = stage();
 	const before = await app.standing();
 	const gone = etcd?.members.slice(1) ?? [];
@@ -67,7 +67,7 @@ test.serial('while etcd has no quorum, and when it has one again, nothing is los
 const config = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'again'}, data: {a: 'b'}};
 
 test.serial('a node whose disk is full serves on, also when its agent begins anew, and goes on when there is space', async t => {
-	t.timeout(200_000);
+	t.timeout(280_000);
 	const {app, node, server} = stage();
 	const before = await app.standing();
 	const seen = await app.under(async () => {
@@ -84,12 +84,12 @@ test.serial('a node whose disk is full serves on, also when its agent begins ane
 	nothingMoved(t, before, await app.standing());
 	// All of it is of use again.
 	await server.fine('rollout', 'restart', 'deployment/web');
-	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '90s');
+	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
 	await app.settled();
 });
 
 test.serial('the server that leads is killed, the other one takes over, and nothing is lost', async t => {
-	t.timeout(200_000);
+	t.timeout(280_000);
 	const {app, server} = stage();
 	const before = await app.standing();
 	const seen = await app.under(async () => {

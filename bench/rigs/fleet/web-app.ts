@@ -19,7 +19,7 @@ import {networkNamesOf, podNamespacesOf, type ServedHost, type ServedHosts} from
 
 export const replicas = 6;
 const routeHost = 'web.example.test';
-const longMs = 90_000;
+const longMs = 150_000;
 
 /** Answers with its pod's name; it ends at once when it is told to. */
 const answering = `require('http').createServer((asked, answer) => answer.end(process.env.POD_NAME)).listen(8000)`;
