@@ -22,6 +22,9 @@ export const inspectorPath = 'inspector';
 
 export const inspectorOf = (system: string): Address => address(system, inspectorPath);
 
+/** In each system: what passes on TCP connections between nodes that do not reach each other. */
+export const relayPath = 'relay';
+
 /** The leases of a node's exclusive pods. */
 export const leasesPath = 'leases';
 

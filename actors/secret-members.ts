@@ -14,6 +14,8 @@ export function isSecretMember(holder: unknown, member: string, value: unknown):
 	if (value === undefined || value === null) return false;
 	if (typeof value === 'string' && (isSealed(value) || logins.has(member))) return true;
 	if (!isObject(holder)) return false;
+	// What goes over a connection that is relayed.
+	if (member === 'data' && holder['step'] === 'data') return true;
 	if (holder['kind'] === 'Secret' && valuesOfSecrets.has(member)) return true;
 	// What a client applied last of a Secret has its values.
 	if (member === lastAppliedAnnotation) return typeof value === 'string' && value.includes('"Secret"');

@@ -349,7 +349,7 @@ function handlersOf(parts: Parts): Handlers {
 			withPod(parts, request.uid, done, () => {
 				const podIP = sandboxes.infraOf(request.uid)?.podIP;
 				if (podIP === undefined) done(lostSandbox(request.uid));
-				else parts.connections.open(request.port, () => Promise.resolve([podIP]), done);
+				else parts.connections.open(request, () => Promise.resolve([podIP]), done);
 			}),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
 		'lease.extend': ({uid, untilMs}, done) =>

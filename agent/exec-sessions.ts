@@ -27,8 +27,8 @@ type Input = {readonly destroyed: boolean; readonly write: (data: Buffer, done: 
 
 export type NewSession = {
 	readonly id: string;
-	/** Counted for itself, so that many of them leave room for programs. */
-	readonly isConnection?: true;
+	/** Counted for itself, so that many of them leave room for programs; `relayedFor`: of that node. */
+	readonly connection?: {readonly relayedFor: string | undefined};
 	readonly program: ExecProgram;
 	/** Undefined: its program takes no input. */
 	readonly stdin: Input | undefined;
@@ -61,7 +61,9 @@ export type Feed = {
 export type Sessions = {
 	/** Of programs. */
 	readonly count: () => number;
+	/** For people, and those that are relayed, by node. */
 	readonly connections: () => number;
+	readonly relayed: () => ReadonlyMap<string, number>;
 	/** What is told of it goes to the functions that come back. */
 	readonly add: (added: NewSession) => Feed;
 	readonly read: (id: string, maxBytes: number, waitMs: number, done: Done<ExecOutput>) => void;
@@ -79,8 +81,10 @@ type State = {
 export function createSessions(clock: Clock): Sessions {
 	const state: State = {clock, all: new Map()};
 	return {
-		count: () => state.all.size - connectionsIn(state),
-		connections: () => connectionsIn(state),
+		count: () => [...state.all.values()].filter(({connection}) => connection === undefined).length,
+		connections: () =>
+			[...state.all.values()].filter(({connection}) => connection !== undefined && connection.relayedFor === undefined).length,
+		relayed: () => relayedIn(state),
 		add: added => add(state, added),
 		read: (id, maxBytes, waitMs, done) => read(state, id, maxBytes, waitMs, done),
 		write: (id, data, isLast, done) => write(state, id, data, isLast, done),
@@ -111,7 +115,14 @@ export const sessionHandlers = (sessions: Sessions): Pick<Handlers, 'exec.write'
 	},
 });
 
-const connectionsIn = ({all}: State): number => [...all.values()].filter(each => each.isConnection).length;
+function relayedIn({all}: State): ReadonlyMap<string, number> {
+	const counts = new Map<string, number>();
+	for (const {connection} of all.values()) {
+		const node = connection?.relayedFor;
+		if (node !== undefined) counts.set(node, (counts.get(node) ?? 0) + 1);
+	}
+	return counts;
+}
 
 function add(state: State, added: NewSession): Feed {
 	const session: Session = {

@@ -18,7 +18,7 @@ import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {failed, succeeded} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {ContainerSpec, ExitListener, RunningContainer, Runtime} from '../actors/node/runtime/runtime-port.js';
+import type {ContainerSpec, ExitListener, ForwardRequest, RunningContainer, Runtime} from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 import {defaultSubnet} from './process/sandboxes/addresses.js';
@@ -267,7 +267,7 @@ function handlersOf(parts: Parts): Handlers {
 		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec.handlers['exec.open'](command, done)),
-		'forward.open': ({request}, done) => withPod(parts, request.uid, done, pod => forward(parts, pod, request.port, done)),
+		'forward.open': ({request}, done) => withPod(parts, request.uid, done, pod => forward(parts, pod, request, done)),
 		'stdin.write': ({id, data, isLast}, done) =>
 			withPod(parts, id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
@@ -306,13 +306,14 @@ function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string
  * Where pods share the network of their node, an address of the pod, or of its loopback, is used only where a program of the pod would answer there. Its own
  * address first.
  */
-function forward(parts: Parts, pod: SandboxRecord, port: number, done: Done<{readonly session: string}>): void {
+function forward(parts: Parts, pod: SandboxRecord, request: ForwardRequest, done: Done<{readonly session: string}>): void {
 	const {uid} = pod;
+	const {port} = request;
 	const podIP = addressOf(pod, parts.hostIP);
-	if (isRouted(pod)) return parts.connections.open(port, () => Promise.resolve([podIP]), done);
+	if (isRouted(pod)) return parts.connections.open(request, () => Promise.resolve([podIP]), done);
 	const addresses = [podIP, '127.0.0.1', '::1'];
 	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
-	parts.connections.open(port, () => parts.lookups(`${uid}:${port}`, look), done);
+	parts.connections.open(request, () => parts.lookups(`${uid}:${port}`, look), done);
 }
 
 /** Runs with the pod of a command; otherwise answers why there is none to be used. */

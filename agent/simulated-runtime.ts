@@ -215,7 +215,7 @@ function handlersOf(state: State): Handlers {
 			if (!runs)
 				return done(failed('ERR_NOT_REACHABLE', {message: `port ${request.port} of the pod cannot be reached: connection refused`}));
 			const session = `forward-${++opened}`;
-			openConnection(sessions, session);
+			openConnection(sessions, session, request.relayedFor);
 			done(succeeded({session}));
 		},
 		...sessionHandlers(sessions),

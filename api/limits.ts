@@ -896,6 +896,26 @@ export const limits = {
 	/** Connections of port-forward at one node, and how long one may take to be made: less than a client waits. */
 	forwardSessions: 256,
 	forwardConnectMs: 5_000,
+	/** Connections at one node that are relayed for one other node, and of all. */
+	relayPerNode: 256,
+	relaySessions: 512,
+	/** Bytes of a relayed connection in one message, and in one direction those that the reader has not taken yet. */
+	relayChunkBytes: 65_536,
+	relayWindowBytes: 262_144,
+	/** Messages of relayed connections that are under way to one node or from it, and characters of their bytes; the others wait. */
+	relayUnderWay: 32,
+	relayUnderWayBytes: 350_000,
+	/** Messages of one node that wait at control to be passed on, and at a node for its connections to take them: a further one is refused. */
+	relayAsks: 128,
+	relayTaking: 256,
+	/** A message that is not answered in so long has ended its connection. */
+	relayAnswerMs: 20_000,
+	/** Each end asks the other so often whether the connection is there; after so many questions without an answer it is not. */
+	relayKeepMs: 10_000,
+	relayKeeps: 2,
+	/** What a data plane says of the connection that it wants, and how long it may take to say it. */
+	relayHeadBytes: 4_096,
+	relayHeadMs: 5_000,
 	/** Where a pod was found to listen it is taken to listen for so long. */
 	forwardLookMs: 1_000,
 	/** A session that its client does not read for so long is ended. */

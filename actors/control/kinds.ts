@@ -14,6 +14,7 @@ import {detector} from './nodes/detector.js';
 import {cronJobController} from './workloads/cronjob.js';
 import {jobController} from './workloads/job.js';
 import {namespaceController} from './cluster/namespace.js';
+import {relay} from './network/relay.js';
 import {subnets} from './nodes/subnets.js';
 import {nodeController} from './nodes/node.js';
 import {nodeDispatcher} from './sync/node-dispatcher.js';
@@ -82,6 +83,7 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[syncSupervisor.kind, syncSupervisor],
 	[inspector.kind, inspector],
 	[subnets.kind, subnets],
+	[relay.kind, relay],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [
 		[definition.kind, objectBehavior(controllerOfKind(definition.plural))],

@@ -1,7 +1,7 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
-import {leasesPath, configPath, networkPath, podsPath, runtimePath, syncPath, usagePath, volumeUsagePath} from '../addresses.js';
+import {leasesPath, configPath, networkPath, podsPath, relayPath, runtimePath, syncPath, usagePath, volumeUsagePath} from '../addresses.js';
 import {inspector, spawnInspector} from '../inspector.js';
 import {container} from './containers/container.js';
 import {hand} from './pods/hand.js';
@@ -12,6 +12,7 @@ import {configCache} from './cache/config-cache.js';
 import {volumeRemoval} from './cache/volume-removal.js';
 import {volumeUsage} from './cache/volume-usage.js';
 import {network} from './network/network.js';
+import {nodeRelay} from './network/relay.js';
 import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
@@ -31,6 +32,7 @@ const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: configPath, behavior: configCache.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: networkPath, behavior: network.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: relayPath, behavior: nodeRelay.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
@@ -49,6 +51,7 @@ export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.from
 		configCache,
 		configCopy,
 		network,
+		nodeRelay,
 		volumeRemoval,
 		volumeUsage,
 		usage,

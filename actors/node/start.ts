@@ -1,14 +1,15 @@
 // A node's system, wired to its runtime and its bus.
 
 import type {Outcome} from '../../api/errors.js';
-import {address} from '../../api/keys.js';
+import {address, controlSystem} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import type {Labels} from '../../api/object.js';
 import type {ActorSystem} from '../../system/kernel/actor-system.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
-import {handName, networkPath, podsPath, syncPath} from '../addresses.js';
+import {handName, networkPath, podsPath, relayPath, syncPath} from '../addresses.js';
 import {closingFirst, inspectLater, linksWithFaults, withInspect} from '../inspector.js';
 import {isSecretMember} from '../secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
@@ -19,7 +20,9 @@ import type {Pulling} from './containers/container-state.js';
 import type {SyncClientInput} from './sync/sync-client.js';
 import type {NetworkMessage} from './network/network.js';
 import {withNetwork} from './runtime/network-info.js';
+import type {Relay} from '../protocol/relay-message.js';
 import type {Network} from './runtime/network-port.js';
+import type {NodeRelay} from './runtime/relay-port.js';
 import {performFor} from './runtime/perform.js';
 import {infraName} from './pods/infra.js';
 import type {ContainerExit, Runtime, RuntimeEvent} from './runtime/runtime-port.js';
@@ -33,6 +36,8 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly measure: Measure;
 	/** What serves traffic on the node. Without it it serves none, and is told of none. */
 	readonly network?: Network | undefined;
+	/** What has connections of this node that are relayed. Without it it has none. */
+	readonly relay?: NodeRelay | undefined;
 	/** How the node comes by Secrets; the runtime has the same. Without it it has none. */
 	readonly secrets?: NodeSecrets;
 	/** Control has told which servers there are, and what grace a silent node has. */
@@ -58,6 +63,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 		labels,
 		runtime: ofPods,
 		network,
+		relay,
 		clock,
 		measure,
 		onServers,
@@ -97,6 +103,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 					refused: why => onSyncRefused?.(why),
 					secrets,
 					network,
+					relay,
 				}),
 			),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
@@ -111,6 +118,11 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			started.system = node.system;
 			const inspector = createInspector(node.system, {isSecret: isSecretMember, faults: faultOptions});
 			started.inspector = inspector;
+			relay?.join((said, told) => {
+				const message: Relay = {type: 'relay', node: options.name, ...said};
+				const ask = {deadlineMs: limits.relayAnswerMs, cause: 'a relayed connection'};
+				node.system.ask(address(controlSystem, relayPath), message, ask, told);
+			});
 			runtime.onEvent(event => hear(event, options.name, node.system));
 			network?.onStatus(status => {
 				const message: NetworkMessage = {type: 'networkStatus', status};

@@ -4,14 +4,15 @@ import {controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {downsPath} from '../../system/kernel/watch-message.js';
 import {edgePath} from '../../system/kernel/edge-asks.js';
 import {isReply, type Message} from '../../system/kernel/behavior.js';
-import {inspectorPath, leasesPath, nodeSyncPath, runtimePath, syncPath, usagePath} from '../addresses.js';
+import {inspectorPath, leasesPath, nodeSyncPath, relayPath, runtimePath, syncPath, usagePath} from '../addresses.js';
+import {isRelay, type Relay} from './relay-message.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
 
-/** Control takes from a node what node sync says about that very node, and answers to what control asked. */
+/** Control takes from a node what node sync says about that very node, what it says to others of its relayed connections, and answers. */
 export function acceptsFromNode(node: string, to: Address, message: Message): boolean {
 	const path = parseAddress(to)?.path;
-	if (isReply(message)) return path === edgePath;
+	if (isReply(message)) return path === edgePath || (path === relayPath && message.type === 'relayAnswered');
 	switch (message.type) {
 		case 'hello':
 			return path === syncPath && (message as Partial<Hello> & Message).node === node && isWellFormed(message);
@@ -22,6 +23,8 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 		case 'volumeUsage':
 		case 'renewLeases':
 			return path === nodeSyncPath(node) && isWellFormed(message);
+		case 'relay':
+			return path === relayPath && (message as Partial<Relay> & Message).node === node && isRelay(message);
 		// A node may watch the actors that it may speak to.
 		case 'watchActor':
 		case 'unwatchActor':
@@ -67,16 +70,21 @@ const forRuntime: ReadonlySet<string> = new Set([
 
 const watching: ReadonlySet<string> = new Set(['watchActor', 'unwatchActor']);
 
-/** A node takes from control its sync, and questions for its runtime and its inspector; control may watch every actor of a node. */
+/**
+ * A node takes from control its sync, questions for its runtime, its inspector and its relayed connections, and answers to what it asked; control may
+ * watch every actor of a node.
+ */
 export function acceptsFromControl(from: string, to: Address, message: Message): boolean {
 	if (from !== controlSystem) return false;
 	const path = parseAddress(to)?.path;
+	if (isReply(message)) return path === edgePath;
 	if (watching.has(message.type)) return true;
 	if (message.type === 'actorDown') return path === downsPath;
 	if (path === syncPath) return fromControl.has(message.type);
 	if (path === usagePath) return message.type === 'readUsage';
 	if (path === leasesPath) return message.type === 'leasesRenewed';
 	if (path === inspectorPath) return message.type === 'inspect';
+	if (path === relayPath) return message.type === 'relayed';
 	return path === runtimePath && forRuntime.has(message.type);
 }
 

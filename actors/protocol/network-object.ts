@@ -49,6 +49,8 @@ export type NetworkNode = {
 	readonly addresses: readonly string[];
 	/** Whether pods of other nodes reach those of this one, see `NetworkInfo`. */
 	readonly pods: 'shared' | 'routed';
+	/** See `NetworkInfo`. Undefined: `direct`. */
+	readonly reach?: 'relayed';
 	/** The subnet of its pods, where they are routed. */
 	readonly podCIDR: string | undefined;
 };

@@ -8,6 +8,11 @@ export type NetworkInfo = {
 	readonly pods: 'shared' | 'routed';
 	/** What leads from the address of a Service to those who serve it: a process that passes bytes on, or rules of the kernel. */
 	readonly services: 'proxy' | 'nftables';
+	/**
+	 * `relayed`: other hosts do not reach this one, it only dials; what goes to its pods goes over its connection to the control plane. Undefined:
+	 * `direct`.
+	 */
+	readonly reach?: 'direct' | 'relayed' | undefined;
 	/** Subnets that the host uses for something else: no pod gets an address of them. Undefined: none that it knows. */
 	readonly occupied?: readonly string[] | undefined;
 	/** It serves TLS, and is to be told of the certificates of routes. Undefined: it does not, or is of before there was that. */

@@ -67,9 +67,10 @@ const isRuntimeInfo = (info: MessageMembers): boolean =>
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-const isNetworkInfo = ({pods, services, occupied, certificates}: MessageMembers): boolean =>
+const isNetworkInfo = ({pods, services, reach, occupied, certificates}: MessageMembers): boolean =>
 	(pods === 'shared' || pods === 'routed') &&
 	(services === 'proxy' || services === 'nftables') &&
+	(reach === undefined || reach === 'direct' || reach === 'relayed') &&
 	(certificates === undefined || certificates === true) &&
 	(occupied === undefined || (isListOf(occupied, isText) && itemsOf(occupied).length <= limits.occupiedSubnets));
 

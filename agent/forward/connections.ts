@@ -6,6 +6,7 @@
 import net from 'node:net';
 import {failed, failure, type Failure, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import type {ForwardRequest} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
 import {systemRandom} from '../../system/time/random.js';
 import type {Sessions} from '../exec-sessions.js';
@@ -14,33 +15,55 @@ import {explained} from '../os/explained.js';
 
 export type Connections = {
 	/** Connects to the first address that takes it. `addresses` are those at which the pod listens at this port, and nothing else does. */
-	readonly open: (port: number, addresses: () => Promise<readonly string[]>, done: Done<{readonly session: string}>) => void;
+	readonly open: (
+		{port, relayedFor}: Pick<ForwardRequest, 'port' | 'relayedFor'>,
+		addresses: () => Promise<readonly string[]>,
+		done: Done<{readonly session: string}>,
+	) => void;
 	/** Nothing is opened any more; what is open is closed with its sessions. */
 	readonly end: () => void;
 };
 
 export function createConnections(sessions: Sessions, clock: Clock): Connections {
-	const opening = new Set<AbortController>();
+	/** By what ends it, for which node it is relayed. */
+	const opening = new Map<AbortController, string | undefined>();
 	let isOver = false;
+	/** Undefined: there is room for another one. */
+	const fullFor = (node: string | undefined): Outcome<never> | undefined => {
+		const begun = [...opening.values()];
+		if (node === undefined) {
+			const count = sessions.connections() + begun.filter(each => each === undefined).length;
+			return count >= limits.forwardSessions ? failed('ERR_BUSY', {address: 'port-forward', waiting: count}) : undefined;
+		}
+		const relayed = sessions.relayed();
+		const own = (relayed.get(node) ?? 0) + begun.filter(each => each === node).length;
+		const all = [...relayed.values()].reduce((sum, each) => sum + each, 0) + begun.filter(each => each !== undefined).length;
+		if (own < limits.relayPerNode && all < limits.relaySessions) return undefined;
+		return failed('ERR_BUSY', {address: `connections that are relayed for "${node}"`, waiting: own});
+	};
 	return {
-		open(port, addresses, done) {
+		open({port, relayedFor}, addresses, done) {
 			if (!isPort(port)) return done(failed('ERR_BAD_REQUEST', {message: `port must be a whole number from 1 to 65535, got ${port}`}));
-			const count = sessions.connections() + opening.size;
-			if (count >= limits.forwardSessions) return done(failed('ERR_BUSY', {address: 'port-forward', waiting: count}));
+			const full = fullFor(relayedFor);
+			if (full !== undefined) return done(full);
 			const giveUp = new AbortController();
-			opening.add(giveUp);
+			opening.set(giveUp, relayedFor);
 			const cancel = clock.after(limits.forwardConnectMs, () => giveUp.abort());
 			void reach(port, addresses, giveUp.signal).then(reached => {
 				cancel();
 				opening.delete(giveUp);
 				if (!(reached instanceof net.Socket)) return done({ok: false, error: reached});
 				if (isOver) reached.destroy();
-				done(isOver ? {ok: false, error: unreachable(port, 'its agent stops')} : {ok: true, value: {session: begin(sessions, reached)}});
+				done(
+					isOver
+						? {ok: false, error: unreachable(port, 'its agent stops')}
+						: {ok: true, value: {session: begin(sessions, reached, relayedFor)}},
+				);
 			});
 		},
 		end() {
 			isOver = true;
-			for (const each of opening) each.abort();
+			for (const each of opening.keys()) each.abort();
 		},
 	};
 }
@@ -92,14 +115,15 @@ function connected(host: string, port: number, signal: AbortSignal): Promise<Out
 }
 
 /** Makes a connection a session. */
-function begin(sessions: Sessions, socket: net.Socket): string {
+function begin(sessions: Sessions, socket: net.Socket, relayedFor: string | undefined): string {
 	const id = systemRandom.uuid();
 	const feed = sessions.add({
 		id,
-		isConnection: true,
+		connection: {relayedFor},
 		program: {
 			pause: paused => void (paused ? socket.pause() : socket.resume()),
-			kill: () => socket.destroy(),
+			// Where the client was a program that broke off, the pod is not to take it for an end.
+			kill: () => void (relayedFor === undefined || socket.writableEnded ? socket.destroy() : socket.resetAndDestroy()),
 			drop: () => socket.removeAllListeners('data'),
 		},
 		stdin: {

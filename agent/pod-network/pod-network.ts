@@ -248,9 +248,12 @@ function doorsOf({dns, router, routerTls}: PodNetworkOptions['doors']): readonly
 
 const usualMtu = 1_500;
 
+/** Of other nodes only those whose pods have addresses that mean something here; none where this one, or that one, is behind NAT. */
 function placeOf(node: string, nodes: readonly NetworkNode[]): Place {
 	const own = subnetOf(nodes.find(({name}) => name === node)?.podCIDR);
-	const peers = nodes.flatMap(({name, addresses, podCIDR}): Peer[] => {
+	const isAlone = nodes.find(({name}) => name === node)?.reach === 'relayed';
+	const peers = nodes.flatMap(({name, addresses, podCIDR, reach}): Peer[] => {
+		if (isAlone || reach === 'relayed') return [];
 		const subnet = podCIDR === undefined || name === node ? undefined : parseSubnet(podCIDR);
 		const address = addresses.find(each => isIPv4(each) && !each.startsWith('127.'));
 		return subnet === undefined ? [] : [{subnet, address}];

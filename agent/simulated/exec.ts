@@ -37,7 +37,7 @@ const notFound = (word: string): ExecResult => ({parts: [written('stderr', `${wo
 const noProgram: ExecProgram = {pause: () => undefined, kill: () => undefined, drop: () => undefined};
 
 /** Gives back what it is given, until that ends. */
-function addEcho(sessions: Sessions, session: Pick<NewSession, 'id' | 'isConnection'>, takesInput: boolean): Feed {
+function addEcho(sessions: Sessions, session: Pick<NewSession, 'id' | 'connection'>, takesInput: boolean): Feed {
 	const echo = {
 		destroyed: false,
 		write(data: Buffer, done: () => void) {
@@ -57,7 +57,8 @@ function addEcho(sessions: Sessions, session: Pick<NewSession, 'id' | 'isConnect
 }
 
 /** Opens a connection to a port of a simulated pod: whatever is said there comes back. */
-export const openConnection = (sessions: Sessions, id: string): Feed => addEcho(sessions, {id, isConnection: true}, true);
+export const openConnection = (sessions: Sessions, id: string, relayedFor?: string): Feed =>
+	addEcho(sessions, {id, connection: {relayedFor}}, true);
 
 /** Opens a session in which such a program has run, or echoes. */
 export function openSession(sessions: Sessions, id: string, {argv, stdin}: ExecRequest): void {

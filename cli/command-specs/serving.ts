@@ -156,6 +156,10 @@ export const servingCommands: readonly CommandSpec[] = [
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			...runtimeFlags,
 			...containerFlags('all while all servers are on this host, else none'),
+			'behind-nat': {
+				type: 'boolean',
+				about: 'other hosts do not reach this one: TCP to its pods is relayed over its connection to the control plane',
+			},
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},
 			...faultsFlag,

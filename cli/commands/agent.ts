@@ -46,6 +46,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, envir
 		cache: flags.text('cache'),
 		hostPaths: hostPathsOf(flags, problems),
 		isNew: flags.on('new'),
+		isBehindNat: flags.on('behind-nat'),
 		faults: flags.on('faults'),
 		router: routerOf(flags, problems),
 		routerTls: routerTlsOf(flags, problems),

@@ -16,6 +16,7 @@ import {engineNotes, findEngine, hasEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {addressOf, openNetwork} from './node/network.js';
 import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
+import {openRelay} from './node/relay.js';
 import type {Log} from './process/log.js';
 import {isRedis, openNodeCache} from './node/node-cache.js';
 import {stopped} from './process/opened.js';
@@ -69,8 +70,14 @@ async function startNode(
 	const network =
 		pods === undefined
 			? undefined
-			: openNetwork(credential.node, {...options, openCertificate: secrets.openCertificate}, context, {address, pods});
+			: openNetwork(credential.node, {...options, openCertificate: secrets.openCertificate}, context, {
+					address,
+					pods,
+					isBehindNat: options.isBehindNat,
+				});
 	if (network !== undefined) closers.add(network.close);
+	const relay = network === undefined ? undefined : openRelay(runtime, context);
+	if (relay !== undefined) closers.add(relay.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);
 	const uplink = dial(credential, servers.urls, boot, context, readiness);
@@ -83,6 +90,7 @@ async function startNode(
 		driver,
 		runtime,
 		network,
+		relay,
 		secrets,
 		measure: true,
 		onServers(told, graceMs) {

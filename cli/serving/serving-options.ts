@@ -122,6 +122,8 @@ export type AgentOptions = HostOptions & {
 	readonly hostPaths: HostPathsChoice | undefined;
 	/** The node follows whichever control plane answers, also when it remembers another. */
 	readonly isNew: boolean;
+	/** Other hosts do not reach this one. */
+	readonly isBehindNat: boolean;
 	/** As of a server. */
 	readonly faults: boolean;
 	readonly detach: boolean;

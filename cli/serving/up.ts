@@ -18,6 +18,7 @@ import {engineNotes, findEngine, firstClass, hasEngine, podsText} from './node/e
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {addressOf, openNetwork} from './node/network.js';
 import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
+import {openRelay} from './node/relay.js';
 import {stopped} from './process/opened.js';
 import {faultNotes, serve, type ServeContext} from './process/serve.js';
 import {openLevelCache} from './node/sound-cache.js';
@@ -122,6 +123,8 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const served =
 		pods === undefined ? undefined : openNetwork(name, {...options, openCertificate: cached?.openCertificate}, context, {address, pods});
 	if (served !== undefined) closers.add(served.close);
+	const relay = served === undefined ? undefined : openRelay(runtime, context);
+	if (relay !== undefined) closers.add(relay.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();
 	const node = await openLocalNode({
@@ -132,6 +135,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 		driver,
 		runtime,
 		network: served,
+		relay,
 		secrets,
 		measure: () => false,
 		onLifecycle: term.onLifecycle,

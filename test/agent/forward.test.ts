@@ -43,7 +43,7 @@ function opened(t: ExecutionContext, clock = systemClock) {
 		sessions.closeAll();
 	});
 	const open = (port: number, addresses: readonly string[] = ['127.0.0.1']): Promise<Outcome<{readonly session: string}>> =>
-		new Promise(resolve => connections.open(port, () => Promise.resolve(addresses), resolve));
+		new Promise(resolve => connections.open({port}, () => Promise.resolve(addresses), resolve));
 	const session = async (port: number): Promise<string> => {
 		const outcome = await open(port);
 		if (!outcome.ok) throw new Error(outcome.error.message);
@@ -162,7 +162,7 @@ test('what is refused is told with the port and the reason, and so many are open
 test('what does not come to be is given up in time', async t => {
 	const clock = new ManualClock();
 	const connections = createConnections(createSessions(clock), clock);
-	const outcome = new Promise<Outcome<unknown>>(resolve => connections.open(9, () => new Promise(() => undefined), resolve));
+	const outcome = new Promise<Outcome<unknown>>(resolve => connections.open({port: 9}, () => new Promise(() => undefined), resolve));
 	clock.advance(limits.forwardConnectMs);
 	t.is(codeOf(await outcome), 'ERR_NOT_REACHABLE');
 });

@@ -87,9 +87,10 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 }
 
 /** Not more than that: what comes from the agent may be longer some day. */
-const networkOf = ({pods, services, occupied}: NetworkInfo): NonNullable<NodeStatus['network']> => ({
+const networkOf = ({pods, services, reach, occupied}: NetworkInfo): NonNullable<NodeStatus['network']> => ({
 	pods,
 	services,
+	...(reach === 'relayed' ? {reach} : {}),
 	...(occupied === undefined || occupied.length === 0 ? {} : {occupied: [...occupied]}),
 });
 

@@ -47,8 +47,15 @@ function nodeOf(object: ApiObject): NetworkObject | undefined {
 	const addresses = (status.addresses ?? []).flatMap(({type, address}) =>
 		type === 'InternalIP' || type === 'ExternalIP' ? [address] : [],
 	);
-	const {pods} = status.network;
-	return {type: 'node', name: metadata.name, addresses, pods, podCIDR: pods === 'routed' ? spec?.podCIDR : undefined};
+	const {pods, reach} = status.network;
+	return {
+		type: 'node',
+		name: metadata.name,
+		addresses,
+		pods,
+		...(reach === 'relayed' ? {reach} : {}),
+		podCIDR: pods === 'routed' ? spec?.podCIDR : undefined,
+	};
 }
 
 type Told = {readonly object: NetworkObject; readonly version: string};

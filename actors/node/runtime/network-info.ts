@@ -13,7 +13,7 @@ export function withNetwork(runtime: Runtime, network: Network | undefined): Run
 	let problems: readonly string[] = [];
 	return {
 		...runtime,
-		info: () => withProblems({...runtime.info(), network: network.info()}, problems),
+		info: () => withProblems(withReach({...runtime.info(), network: network.info()}), problems),
 		onEvent(listener) {
 			runtime.onEvent(listener);
 			network.onStatus(status => {
@@ -24,6 +24,19 @@ export function withNetwork(runtime: Runtime, network: Network | undefined): Run
 		},
 	};
 }
+
+/** True of a node that other hosts do not reach. */
+export const networkRelayed = 'NetworkRelayed';
+
+const relayed = {
+	type: networkRelayed,
+	reason: 'BehindNAT',
+	message:
+		'other hosts do not reach this one: TCP of Services and routes to and from its pods goes over its connection to the control plane; UDP, and the addresses of its pods themselves, are not reached',
+};
+
+const withReach = (info: RuntimeInfo): RuntimeInfo =>
+	info.network?.reach === 'relayed' ? {...info, conditions: [...info.conditions, relayed]} : info;
 
 function withProblems(info: RuntimeInfo, problems: readonly string[]): RuntimeInfo {
 	if (problems.length === 0) return info;

@@ -4,6 +4,7 @@ import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Command, Effect} from '../../../system/kernel/behavior.js';
 import type {Network, NetworkCommand} from './network-port.js';
+import type {NodeRelay, RelayCommand} from './relay-port.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
 
@@ -57,6 +58,8 @@ export type NodeEdge = {
 	readonly secrets: NodeSecrets;
 	/** Undefined: the node serves none. */
 	readonly network?: Network | undefined;
+	/** Undefined: the node relays no connections. */
+	readonly relay?: NodeRelay | undefined;
 };
 
 /** The same for a command of the node's own process. */
@@ -77,6 +80,7 @@ export const performFor =
 	(command: Command, done: (outcome: Outcome<unknown>) => void): void => {
 		if (isRuntimeCommand(command)) runtime.run(command, done);
 		else if (isNetworkCommand(command)) runForNetwork(edge.network, command, done);
+		else if (isRelayCommand(command)) takeRelayed(edge.relay, command, done);
 		else if (isRetainSecrets(command)) edge.secrets.retain(command.keys, done);
 		else if (isEdgeCommand(command)) done(succeeded(runAtEdge(runtime, edge, command)));
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
@@ -88,6 +92,13 @@ const isNetworkCommand = (command: Command): command is NetworkCommand =>
 function runForNetwork(network: Network | undefined, command: NetworkCommand, done: (outcome: Outcome<null>) => void): void {
 	if (network === undefined) done(succeeded(null));
 	else network.run(command, done);
+}
+
+const isRelayCommand = (command: Command): command is RelayCommand => command.type === 'relay.take';
+
+function takeRelayed(relay: NodeRelay | undefined, command: RelayCommand, done: (outcome: Outcome<null>) => void): void {
+	if (relay === undefined) done(failed('ERR_NOT_REACHABLE', {message: 'this node relays no connections'}));
+	else relay.take(command, done);
 }
 
 const edgeTypes: readonly string[] = ['servers.keep', 'info.read', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];

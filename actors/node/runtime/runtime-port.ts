@@ -233,8 +233,8 @@ export type ExecRequest = {
 	readonly columns: number;
 };
 
-/** A connection to a port of a pod. */
-export type ForwardRequest = {readonly uid: string; readonly port: number};
+/** A connection to a port of a pod. `relayedFor`: for that other node, and counted by it; undefined: for a person. */
+export type ForwardRequest = {readonly uid: string; readonly port: number; readonly relayedFor?: string | undefined};
 
 /** What a session wrote since the last look, in order; with a tty all of it is `stdout`. */
 export type ExecOutput = {

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import {isLoopback} from '../../../api/loopback.js';
 import type {Clock} from '../../../system/time/clock.js';
+import {createDial} from '../../relay/dial.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {openDns} from '../dns/dns.js';
 import type {DataPlaneSettings} from '../feed/settings.js';
@@ -10,7 +11,7 @@ import type {NetworkIndex} from '../index/network-index.js';
 import type {Listeners} from '../listeners/listeners.js';
 import {openProxy} from '../proxy/proxy.js';
 import {openRouter} from '../router/router.js';
-import type {EndpointPlace} from '../services/served-port.js';
+import {isRelayedAt, type EndpointPlace, type ServedPlace, type ServedPort} from '../services/served-port.js';
 import {createServiceTable} from '../services/service-table.js';
 
 export type ServerParts = {
@@ -33,16 +34,18 @@ export type OpenServer = {
 export type OpenServers = (parts: ServerParts) => readonly OpenServer[];
 
 /** What the kernel does not lead anywhere. */
-const isOfLoopback = ({address}: EndpointPlace): boolean => isLoopback(address);
+const isLeft = ({address}: EndpointPlace, served: ServedPort, place: ServedPlace): boolean =>
+	isLoopback(address) || isRelayedAt(served, place);
 
 export const openServers: OpenServers = ({index, listeners, clock, node, settings, onProblem}) => {
 	const table = createServiceTable(index, node);
 	const {nodePortAddresses = ['127.0.0.1'], isKernelLed = false, router, routerTls, dns, gateway, folder} = settings;
 	const random = systemRandom;
+	const dial = createDial(folder, clock);
 	const accessLog = path.join(folder, 'router-access.log');
 	return [
-		openProxy({table, listeners, clock, random, nodePortAddresses, ...(isKernelLed ? {serves: isOfLoopback} : {}), onProblem}),
-		openRouter({index, listeners, clock, random, node, place: router, tlsPlace: routerTls, accessLog, onProblem}),
+		openProxy({table, listeners, clock, random, dial, nodePortAddresses, ...(isKernelLed ? {serves: isLeft} : {}), onProblem}),
+		openRouter({index, listeners, clock, random, node, dial, place: router, tlsPlace: routerTls, accessLog, onProblem}),
 		...(dns === undefined ? [] : [openDns({index, listeners, clock, random, node, place: dns, router, gateway, onProblem})]),
 	];
 };

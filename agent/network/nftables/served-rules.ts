@@ -4,7 +4,8 @@
 // has a chain of its own, and a set of the clients that are its: as kube-proxy has it, so that what a client is to keep goes with the endpoint.
 
 import {deepEqual} from '../../../api/equal.js';
-import {endpointsAt, placeText, type EndpointPlace, type ServedPlace, type ServedPort} from '../services/served-port.js';
+import {localAddressOf} from '../../../actors/node/network/local-address.js';
+import {endpointsAt, isRelayedAt, placeText, type EndpointPlace, type ServedPlace, type ServedPort} from '../services/served-port.js';
 import {ledMark} from '../../pod-network/rules.js';
 
 /** What one served port has in the table, by name. */
@@ -26,22 +27,30 @@ export function partOf(served: ServedPort): Part {
 	const sets = new Map<string, string>();
 	const elements = new Map<string, string>();
 	for (const place of served.places) {
-		const endpoints = endpointsAt(served, place);
+		const rules = rulesAt(served, place);
+		if (rules === undefined) continue;
 		const chain = chainAt(served, place);
-		if (!chains.has(chain))
-			chains.set(chain, served.affinitySeconds === undefined ? choosing(served, endpoints) : keeping(served, endpoints));
+		chains.set(chain, rules);
 		elements.set(elementAt(served, place), ` : goto ${chain}`);
 		// Of the host's own addresses the kernel itself refuses what nothing listens on.
-		if (place.kind === 'external' && endpoints.length === 0) elements.set(`refused ${keyAt(served, place)}`, '');
+		if (place.kind === 'external' && endpointsAt(served, place).length === 0) elements.set(`refused ${keyAt(served, place)}`, '');
 	}
 	if (served.affinitySeconds !== undefined)
-		for (const endpoint of distinct([...served.inside, ...served.outside])) {
+		for (const endpoint of distinct([...served.inside, ...served.outside].filter(({via}) => via === undefined))) {
 			const clients = clientsOf(served, endpoint);
 			sets.set(clients, `type ipv4_addr; flags dynamic,timeout; timeout ${served.affinitySeconds}s; size ${mostClients};`);
 			chains.set(chainOf(served, endpoint), [`update @${clients} { ip saddr }`, `${leading(served)} ${placeText(endpoint)}`]);
 		}
 	const addresses = served.places.flatMap(({kind, address}) => (kind === 'cluster' && address !== undefined ? [address] : []));
 	return {chains, sets, elements, addresses};
+}
+
+/** Undefined: the process that passes on connections listens at that place itself. */
+function rulesAt(served: ServedPort, place: ServedPlace): readonly string[] | undefined {
+	const endpoints = endpointsAt(served, place);
+	if (!isRelayedAt(served, place)) return served.affinitySeconds === undefined ? choosing(served, endpoints) : keeping(served, endpoints);
+	const local = place.kind === 'cluster' && place.address !== undefined ? localAddressOf(place.address) : undefined;
+	return local === undefined ? undefined : [`${leading(served)} ${local}:${place.port}`];
 }
 
 /** Of one endpoint: those beyond come back to any. */

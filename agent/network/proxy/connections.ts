@@ -2,12 +2,13 @@
 
 import type {Socket} from 'node:net';
 import {limits} from '../../../api/limits.js';
+import type {Dial} from '../../relay/dial.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {placeText, type EndpointPlace, type ServedPlace, type ServedPort} from '../services/served-port.js';
 import type {Choice} from './choice.js';
 import type {Counters} from './counters.js';
 import {createHeldBytes} from './held-bytes.js';
-import {reach} from './reach.js';
+import {reach, type Reachable} from './reach.js';
 import {relay, reset, type Relay} from './relay.js';
 
 /** What connections and flows need to know of their served port. */
@@ -30,7 +31,8 @@ export type Connections = {
 
 type Connection = {readonly endpoint: EndpointPlace; readonly relay: Relay; isLeaving: boolean};
 
-export function createConnections(look: PortLook, choice: Choice, clock: Clock): Connections {
+/** `dial`: to endpoints that are reached by the agents. */
+export function createConnections(look: PortLook, choice: Choice, clock: Clock, dial: Dial): Connections {
 	const byPort = new Map<string, Set<Connection>>();
 	const clients = new Set<Socket>();
 	const held = createHeldBytes(limits.proxyHeldBytes);
@@ -44,6 +46,7 @@ export function createConnections(look: PortLook, choice: Choice, clock: Clock):
 			withoutOwn(endpoints),
 			() => !client.destroyed,
 			clock,
+			dial,
 			() => (counters.failed += 1),
 		);
 		if (reached === undefined || client.destroyed) {
@@ -58,7 +61,7 @@ export function createConnections(look: PortLook, choice: Choice, clock: Clock):
 	const withoutOwn = function* (endpoints: Iterable<EndpointPlace>): Generator<EndpointPlace> {
 		for (const endpoint of endpoints) if (!look.isOwn(endpoint)) yield endpoint;
 	};
-	const join = (key: string, client: Socket, server: Socket, endpoint: EndpointPlace, counters: Counters): void => {
+	const join = (key: string, client: Socket, server: Reachable, endpoint: EndpointPlace, counters: Counters): void => {
 		const connections = byPort.get(key) ?? new Set();
 		byPort.set(key, connections);
 		const over = (): void => {

@@ -1,6 +1,7 @@
 // Leads clients of Services to their endpoints without leave of anybody: it listens where a port is served, takes connections and datagrams, and
 // passes them on. Other endpoints are no other listening socket.
 
+import type {Dial} from '../../relay/dial.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
 import {localAddressOf} from '../../../actors/node/network/local-address.js';
@@ -27,10 +28,12 @@ export type ProxyOptions = {
 	readonly listeners: Listeners;
 	readonly clock: Clock;
 	readonly random: Random;
+	/** To endpoints that are reached by the agents. */
+	readonly dial: Dial;
 	/** Addresses of this host where node ports are served. */
 	readonly nodePortAddresses: readonly string[];
 	/** Which places are served here; undefined: all. The others are somebody else's. */
-	readonly serves?: (at: EndpointPlace, place: ServedPlace) => boolean;
+	readonly serves?: (at: EndpointPlace, served: ServedPort, place: ServedPlace) => boolean;
 	/** For people; undefined: it is over. */
 	readonly onProblem: (key: string, text: string | undefined) => void;
 };
@@ -46,7 +49,7 @@ export type Proxy = {
 	readonly cut: () => void;
 };
 
-export function openProxy({table, listeners, clock, random, nodePortAddresses, serves = () => true, onProblem}: ProxyOptions): Proxy {
+export function openProxy({table, listeners, clock, random, dial, nodePortAddresses, serves = () => true, onProblem}: ProxyOptions): Proxy {
 	const counts = new Map<string, Counters>();
 	const doors = createDoors(clock);
 	const look: PortLook = {
@@ -59,7 +62,7 @@ export function openProxy({table, listeners, clock, random, nodePortAddresses, s
 		isOwn: endpoint => doors.isOpen(endpoint),
 	};
 	const choice = createChoice(random, createAffinity(clock));
-	const connections = createConnections(look, choice, clock);
+	const connections = createConnections(look, choice, clock, dial);
 	const flows = createFlows(look, choice, clock);
 
 	/** Where this host is listened on for a port, by the names of doors. */
@@ -67,7 +70,7 @@ export function openProxy({table, listeners, clock, random, nodePortAddresses, s
 		const spots = served.places.flatMap(place =>
 			addressesOf(place, nodePortAddresses).map(address => ({at: {address, port: place.port}, place})),
 		);
-		return new Map(spots.filter(({at, place}) => serves(at, place)).map(spot => [`${served.key} ${placeText(spot.at)}`, spot]));
+		return new Map(spots.filter(({at, place}) => serves(at, served, place)).map(spot => [`${served.key} ${placeText(spot.at)}`, spot]));
 	};
 	const openDoor = ({key, protocol}: ServedPort, at: EndpointPlace, place: ServedPlace): Promise<{readonly close: () => void}> => {
 		if (protocol === 'TCP') return listeners.tcp(at, client => connections.accept(key, place, client));

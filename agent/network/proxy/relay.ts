@@ -1,8 +1,8 @@
 // Two sockets as one connection: what comes in at one goes out at the other, the end of each direction by itself, and no faster than it is taken.
 
-import type {Socket} from 'node:net';
 import type {Counters} from './counters.js';
 import type {HeldBytes} from './held-bytes.js';
+import type {Reachable} from './reach.js';
 
 export type Relay = {
 	/** Rises with what has passed. */
@@ -14,7 +14,7 @@ export type Relay = {
 };
 
 /** `onOver` is called once, when both are closed. */
-export function relay(client: Socket, server: Socket, counters: Counters, held: HeldBytes, onOver: () => void): Relay {
+export function relay(client: Reachable, server: Reachable, counters: Counters, held: HeldBytes, onOver: () => void): Relay {
 	let moved = 0;
 	let answered = false;
 	let open = 2;
@@ -22,7 +22,7 @@ export function relay(client: Socket, server: Socket, counters: Counters, held: 
 		reset(client);
 		reset(server);
 	};
-	const pump = (from: Socket, to: Socket, count: (bytes: number) => void): void => {
+	const pump = (from: Reachable, to: Reachable, count: (bytes: number) => void): void => {
 		from.on('data', (chunk: Buffer) => {
 			moved += chunk.length;
 			count(chunk.length);
@@ -51,6 +51,6 @@ export function relay(client: Socket, server: Socket, counters: Counters, held: 
 }
 
 /** Ends a connection as a refusal or a loss, not as an end. */
-export function reset(socket: Socket): void {
+export function reset(socket: Reachable): void {
 	if (!socket.destroyed) socket.resetAndDestroy();
 }

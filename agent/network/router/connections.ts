@@ -2,9 +2,10 @@
 // any more, and when enough others rest.
 
 import {Agent, type ClientRequest, type ClientRequestArgs} from 'node:http';
-import {connect, type Socket} from 'node:net';
+import {connect} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {limits} from '../../../api/limits.js';
+import type {Dial} from '../../relay/dial.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Endpoint, Endpoints} from './endpoints.js';
 import type {Backend} from './routes.js';
@@ -19,21 +20,23 @@ export class Connections extends Agent {
 	readonly isKept: boolean;
 	readonly #endpoints: Endpoints;
 	readonly #clock: Clock;
+	readonly #dial: Dial;
 	readonly #uses = new WeakMap<Duplex, Pick<EndpointRequest, 'backend' | 'endpoint'>>();
 	readonly #resting = new Set<Duplex>();
 
 	/** Without `keepAlive` each request has a connection of its own. */
-	constructor(endpoints: Endpoints, clock: Clock, keepAlive: boolean) {
+	constructor(endpoints: Endpoints, clock: Clock, dial: Dial, keepAlive: boolean) {
 		super({keepAlive, maxFreeSockets: limits.routerRestingPerEndpoint, scheduling: 'lifo', timeout: limits.routerRestMs});
 		this.isKept = keepAlive;
 		this.#endpoints = endpoints;
 		this.#clock = clock;
+		this.#dial = dial;
 		if (keepAlive) endpoints.onChange(() => this.#closeUnused());
 	}
 
-	override createConnection(options: ClientRequestArgs): Socket {
+	override createConnection(options: ClientRequestArgs): Duplex {
 		const {backend, endpoint} = options as EndpointRequest;
-		const socket = connect({host: endpoint.address, port: endpoint.port, noDelay: true});
+		const socket = this.#connected(endpoint);
 		const cancel = this.#clock.after(limits.routerConnectMs, () => void socket.destroy(new ConnectTimeout()));
 		socket.once('connect', cancel);
 		socket.once('close', () => {
@@ -56,6 +59,10 @@ export class Connections extends Agent {
 	override reuseSocket(socket: Duplex, request: ClientRequest): void {
 		this.#resting.delete(socket);
 		super.reuseSocket(socket, request);
+	}
+
+	#connected({address, port, via}: Endpoint): Duplex {
+		return via === undefined ? connect({host: address, port, noDelay: true}) : this.#dial({node: via, address, port});
 	}
 
 	#isUsed(socket: Duplex): boolean {

@@ -3,7 +3,7 @@
 import type {NetworkService} from '../../../actors/protocol/network-object.js';
 import type {NetworkDifference, NetworkIndex} from '../index/network-index.js';
 import {chooseEndpoints, viewOf} from '../services/endpoints.js';
-import type {EndpointPlace as Endpoint} from '../services/served-port.js';
+import {placeText, type EndpointPlace as Endpoint} from '../services/served-port.js';
 import type {Backend} from './routes.js';
 
 export type {Endpoint};
@@ -57,7 +57,7 @@ export function createEndpoints(index: NetworkIndex, node: string): Endpoints {
 			turn.next = (first + 1) % endpoints.length;
 			return first === 0 ? endpoints : [...endpoints.slice(first), ...endpoints.slice(0, first)];
 		},
-		isUsed: (backend, {address, port}) => turnOf(backend).endpoints.some(each => each.address === address && each.port === port),
+		isUsed: (backend, endpoint) => turnOf(backend).endpoints.some(each => placeText(each) === placeText(endpoint)),
 		onChange: listener => void listeners.push(listener),
 	};
 }

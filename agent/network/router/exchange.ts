@@ -9,6 +9,7 @@ import type {Duplex} from 'node:stream';
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
 import type {Clock} from '../../../system/time/clock.js';
+import {placeText} from '../services/served-port.js';
 import type {Connections, EndpointRequest} from './connections.js';
 import type {Doubts} from './doubts.js';
 import type {Endpoint, Endpoints} from './endpoints.js';
@@ -104,7 +105,7 @@ export function forward(parts: ExchangeParts, exchange: Exchange): void {
 class AnswerTimeout extends Error {}
 class EndpointLost extends Error {}
 
-const isSame = (a: Endpoint, b: Endpoint): boolean => a.address === b.address && a.port === b.port;
+const isSame = (a: Endpoint, b: Endpoint): boolean => placeText(a) === placeText(b);
 
 /** The request begins its way. Its body follows once there is a connection: until then another endpoint may have it. */
 function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections): Attempt {

@@ -4,6 +4,7 @@ import {createServer, ServerResponse, type IncomingMessage, type Server} from 'n
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {limits} from '../../../api/limits.js';
+import type {Dial} from '../../relay/dial.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
 import type {AccessLog} from './access-log.js';
@@ -21,6 +22,8 @@ export type RouterServerParts = {
 	readonly table: RoutingTable;
 	readonly endpoints: Endpoints;
 	readonly clock: Clock;
+	/** To endpoints that are reached by the agents. */
+	readonly dial: Dial;
 	readonly random: Random;
 	readonly log: AccessLog;
 	readonly onProblem: (problem: string | undefined) => void;
@@ -43,7 +46,7 @@ type Connection = Arrival & {
 	exchange: Pick<Exchange, 'request' | 'response'> | undefined;
 };
 
-export function createRouterServer({table, endpoints, clock, random, log, onProblem}: RouterServerParts): RouterServer {
+export function createRouterServer({table, endpoints, clock, dial, random, log, onProblem}: RouterServerParts): RouterServer {
 	const connections = new WeakMap<Duplex, Connection>();
 	let open = 0;
 	let isClosing = false;
@@ -53,8 +56,8 @@ export function createRouterServer({table, endpoints, clock, random, log, onProb
 		endpoints,
 		clock,
 		doubts: createDoubts(endpoints, clock),
-		kept: new Connections(endpoints, clock, true),
-		single: new Connections(endpoints, clock, false),
+		kept: new Connections(endpoints, clock, dial, true),
+		single: new Connections(endpoints, clock, dial, false),
 		isClosing: () => isClosing,
 	};
 

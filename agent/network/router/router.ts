@@ -4,6 +4,7 @@
 import type {Socket} from 'node:net';
 import type {NetworkObject} from '../../../actors/protocol/network-object.js';
 import type {HostPort} from '../../../api/host-port.js';
+import type {Dial} from '../../relay/dial.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
 import type {NetworkDifference, NetworkIndex} from '../index/network-index.js';
@@ -28,6 +29,8 @@ export type RouterOptions = {
 	readonly place: HostPort | undefined;
 	/** The same for TLS. */
 	readonly tlsPlace?: HostPort | undefined;
+	/** To endpoints that are reached by the agents. */
+	readonly dial: Dial;
 	/** The file of the access log. */
 	readonly accessLog: string;
 	/** A text for people, by its key; undefined: it is over. */
@@ -114,7 +117,7 @@ export function openRouter(options: RouterOptions): Router {
 }
 
 /** The parts, none of which is needed where there are no routes. */
-async function open({index, node, clock, random, accessLog, onProblem}: RouterOptions): Promise<Opened> {
+async function open({index, node, clock, dial, random, accessLog, onProblem}: RouterOptions): Promise<Opened> {
 	const [{createRoutingTable}, {createEndpoints}, {openAccessLog}, {createRouterServer}] = await Promise.all([
 		import('./routing-table.js'),
 		import('./endpoints.js'),
@@ -125,7 +128,7 @@ async function open({index, node, clock, random, accessLog, onProblem}: RouterOp
 	const log = openAccessLog({file: accessLog, clock, onProblem: problem => onProblem('router access log', problem)});
 	const endpoints = createEndpoints(index, node);
 	const onServerProblem = (problem: string | undefined): void => onProblem('router connections', problem);
-	return {table, log, server: createRouterServer({table, endpoints, clock, random, log, onProblem: onServerProblem})};
+	return {table, log, server: createRouterServer({table, endpoints, clock, dial, random, log, onProblem: onServerProblem})};
 }
 
 /** What TLS takes, where an Ingress asks for it. */

@@ -15,6 +15,8 @@ export type View = {
 	readonly node: string;
 	/** Whether what has that address on that node is reached from others. */
 	readonly isRouted: (node: string, address: string) => boolean;
+	/** Whether connections between that node and this one are relayed, since one of them is behind NAT. */
+	readonly isRelayed: (node: string) => boolean;
 };
 
 export type PortOfService = {readonly name: string; readonly protocol: ServedProtocol};
@@ -35,17 +37,29 @@ export function isReachedFromAfar(node: NetworkNode | undefined, address: string
 }
 
 /** Of who looks each time. */
-export const viewOf = (index: Pick<NetworkIndex, 'get'>, node: string): View => ({
+export const viewOf = (index: Pick<NetworkIndex, 'get'>, node: string): View =>
+	viewWith(node, name => {
+		const found = index.get(objectKey('nodes', undefined, name));
+		return found?.type === 'node' ? found : undefined;
+	});
+
+/** `nodeOf`: what is known of a node. */
+export const viewWith = (node: string, nodeOf: (name: string) => NetworkNode | undefined): View => ({
 	node,
-	isRouted(other, address) {
-		const found = index.get(objectKey('nodes', undefined, other));
-		return isReachedFromAfar(found?.type === 'node' ? found : undefined, address);
+	isRouted: (other, address) => isReachedFromAfar(nodeOf(other), address),
+	isRelayed(other) {
+		const there = nodeOf(other);
+		return there !== undefined && other !== node && (there.reach === 'relayed' || nodeOf(node)?.reach === 'relayed');
 	},
 });
 
-/** Whether pods of this node reach what has this address. */
+/** Whether pods of this node reach what has this address, by itself. */
 export const isReached = (endpoint: SliceEndpoint, address: string, view: View): boolean =>
-	whyUnreached({address, port: 0, endpoint, isLocal: endpoint.nodeName === view.node}, view, false) === undefined;
+	viaOf(endpoint, view) === undefined &&
+	whyUnreached({address, port: 0, endpoint, isLocal: endpoint.nodeName === view.node}, view, 'TCP', false) === undefined;
+
+const viaOf = ({nodeName}: SliceEndpoint, view: View): string | undefined =>
+	nodeName !== undefined && view.isRelayed(nodeName) ? nodeName : undefined;
 
 type Candidate = EndpointPlace & {readonly endpoint: SliceEndpoint; readonly isLocal: boolean};
 
@@ -58,13 +72,13 @@ export function chooseEndpoints(slices: Iterable<NetworkEndpoints>, port: PortOf
 	const leftOut: LeftOut[] = [];
 	const reached = new Map<string, Candidate>();
 	for (const candidate of candidatesOf(slices, port, view, leftOut)) {
-		const {address, port: number, endpoint, isLocal} = candidate;
-		known.set(placeText(candidate), {address, port: number});
-		const reason = whyUnreached(candidate, view, onlyLocal);
+		const {endpoint, isLocal, ...place} = candidate;
+		known.set(placeText(candidate), place);
+		const reason = whyUnreached(candidate, view, port.protocol, onlyLocal);
 		if (reason === undefined) {
 			const before = reached.get(placeText(candidate));
-			if (before === undefined || !isReady(before.endpoint)) reached.set(placeText(candidate), {address, port: number, endpoint, isLocal});
-		} else leftOut.push(leftOutOf(endpoint, address, reason));
+			if (before === undefined || !isReady(before.endpoint)) reached.set(placeText(candidate), {...place, endpoint, isLocal});
+		} else leftOut.push(leftOutOf(endpoint, place.address, reason));
 	}
 	const candidates = [...reached.values()];
 	const ready = candidates.filter(({endpoint}) => isReady(endpoint));
@@ -86,7 +100,10 @@ function* candidatesOf(slices: Iterable<NetworkEndpoints>, port: PortOfService, 
 				leftOut.push(
 					leftOutOf(endpoint, address, `it has no port ${port.name === '' ? port.protocol : `${shown(port.name)} (${port.protocol})`}`),
 				);
-			else yield {address, port: number, endpoint, isLocal: endpoint.nodeName === view.node};
+			else {
+				const via = viaOf(endpoint, view);
+				yield {address, port: number, ...(via === undefined ? {} : {via}), endpoint, isLocal: endpoint.nodeName === view.node};
+			}
 		}
 	}
 }
@@ -96,9 +113,20 @@ const isTerminating = ({conditions}: SliceEndpoint): boolean => conditions?.term
 const isServing = ({conditions}: SliceEndpoint): boolean => (conditions?.serving ?? conditions?.ready) !== false;
 
 /** Undefined: it is reached from this node, and may be. */
-function whyUnreached({endpoint, address, isLocal}: Candidate, view: View, onlyLocal: boolean): string | undefined {
-	const {nodeName} = endpoint;
+function whyUnreached(
+	{endpoint, address, via, isLocal}: Candidate,
+	view: View,
+	protocol: ServedProtocol,
+	onlyLocal: boolean,
+): string | undefined {
+	const {nodeName, targetRef} = endpoint;
 	if (isLocal) return undefined;
+	if (via !== undefined && !onlyLocal) {
+		if (protocol !== 'TCP')
+			return `it is on node ${shown(via)}, which is reached by TCP alone: that node or this one is behind NAT, and ${protocol} is not relayed`;
+		if (targetRef?.kind !== 'Pod') return `it is on node ${shown(via)}, and no pod: connections behind NAT are relayed to pods alone`;
+		return undefined;
+	}
 	// Such an address is each host's own: what answers there is something else.
 	if (address.startsWith('127.')) return `${address} is of one host alone, and it is not on this node`;
 	if (onlyLocal) return `it is not on this node, and the traffic policy is Local`;
@@ -119,8 +147,10 @@ const leftOutOf = ({nodeName, targetRef}: SliceEndpoint, address: string, reason
 });
 
 const placesOf = (candidates: readonly Candidate[]): readonly EndpointPlace[] =>
-	sorted(candidates.map(({address, port}) => ({address, port})));
+	sorted(candidates.map(({endpoint: _endpoint, isLocal: _isLocal, ...place}) => place));
 
 /** The same endpoints in another order are no change. */
 const sorted = (places: readonly EndpointPlace[]): readonly EndpointPlace[] =>
-	[...places].sort((a, b) => (a.address === b.address ? a.port - b.port : a.address < b.address ? -1 : 1));
+	[...places].sort((a, b) => compared(a.address, b.address) || a.port - b.port || compared(a.via ?? '', b.via ?? ''));
+
+const compared = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);

@@ -2,8 +2,8 @@
 
 export type ServedProtocol = 'TCP' | 'UDP';
 
-/** Where an endpoint is reached. */
-export type EndpointPlace = {readonly address: string; readonly port: number};
+/** Where an endpoint is reached. `via`: not from here, but by the agents, on that node. */
+export type EndpointPlace = {readonly address: string; readonly port: number; readonly via?: string};
 
 /**
  * Where clients find a port. `cluster`: the ClusterIP, for clients in the cluster. The others are for clients outside: `external` one of
@@ -56,4 +56,9 @@ export const nameOfServed = ({namespace, service, key}: ServedPort): string =>
 export const endpointsAt = (served: ServedPort, {kind}: ServedPlace): readonly EndpointPlace[] =>
 	kind === 'cluster' ? served.inside : served.outside;
 
-export const placeText = ({address, port}: EndpointPlace): string => `${address}:${port}`;
+/** Each has another: addresses of other nodes may be the same as those of this one. */
+/** Whether some endpoint there is reached by the agents alone: no rule of the kernel leads to it. */
+export const isRelayedAt = (served: ServedPort, place: ServedPlace): boolean =>
+	endpointsAt(served, place).some(({via}) => via !== undefined);
+
+export const placeText = ({address, port, via}: EndpointPlace): string => `${address}:${port}${via === undefined ? '' : ` on ${via}`}`;

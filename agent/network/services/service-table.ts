@@ -5,7 +5,7 @@ import type {NetworkEndpoints, NetworkNode, NetworkService} from '../../../actor
 import {deepEqual, keepReference} from '../../../api/equal.js';
 import type {NetworkDifference, NetworkIndex} from '../index/network-index.js';
 import {createClaims} from './claims.js';
-import {isReachedFromAfar, type View} from './endpoints.js';
+import {viewWith} from './endpoints.js';
 import {leftOutOf, portsOfService} from './ports-of-service.js';
 import type {LeftOut, ServedDifference, ServedPlace, ServedPort} from './served-port.js';
 
@@ -28,7 +28,7 @@ export function createServiceTable(index: NetworkIndex, node: string): ServiceTa
 	const claims = createClaims();
 	const listeners: ((changed: readonly ServedDifference[]) => void)[] = [];
 	const nodes = new Map<string, NetworkNode>();
-	const view: View = {node, isRouted: (name, address) => isReachedFromAfar(nodes.get(name), address)};
+	const view = viewWith(node, name => nodes.get(name));
 
 	const computed = (id: string): readonly ServedPort[] => {
 		const [namespace = '', name = ''] = id.split('/');

@@ -26,7 +26,7 @@ import type {EngineChoice, HostOptions, HostPathsChoice} from '../serving-option
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
-	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'network' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
+	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'network' | 'relay' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
 > &
 	Pick<Partial<NodeOptions>, 'onPartition'> & {
 		readonly context: ServeContext;

@@ -26,6 +26,8 @@ export type NodeReach = {
 	/** See `addressOf`. */
 	readonly address: string | undefined;
 	readonly pods: OpenPodNetwork;
+	/** Other hosts do not reach this one. */
+	readonly isBehindNat?: boolean;
 };
 
 /** `router` and `routerTls`: where it listens; undefined: nowhere. */
@@ -38,7 +40,7 @@ export function openNetwork(
 		openCertificate,
 	}: Pick<HostOptions, 'router' | 'routerTls' | 'nodePorts'> & Pick<NodeNetworkOptions, 'openCertificate'>,
 	{home, log, processParts: {clock}}: ServeContext,
-	{address, pods: {network: podNetwork, kernel, occupied, dns}}: NodeReach,
+	{address, pods: {network: podNetwork, kernel, occupied, dns}, isBehindNat = false}: NodeReach,
 ): Network {
 	const {ranges, addresses} = nodePortPlaces(nodePorts, address);
 	const settings: Omit<DataPlaneSettings, 'identity'> = {
@@ -55,6 +57,7 @@ export function openNetwork(
 		info: {
 			pods: podNetwork?.isRouted === true ? 'routed' : 'shared',
 			services: podNetwork === undefined ? 'proxy' : 'nftables',
+			...(isBehindNat ? {reach: 'relayed' as const} : {}),
 			...(podNetwork === undefined ? {} : {occupied}),
 			...(routerTls === undefined ? {} : {certificates: true}),
 		},

@@ -3,6 +3,7 @@
 import {createNetworkIndex} from '../../../agent/network/index/network-index.js';
 import {localAddressOf} from '../../../actors/node/network/local-address.js';
 import type {Listeners} from '../../../agent/network/listeners/listeners.js';
+import {createDial} from '../../../agent/relay/dial.js';
 import {openProxy} from '../../../agent/network/proxy/proxy.js';
 import {createServiceTable} from '../../../agent/network/services/service-table.js';
 import {createSpot} from '../../../bench/rigs/services/spot.js';
@@ -55,6 +56,8 @@ export function proxyWorld(clean: Clean, clock: Clock = systemClock) {
 		listeners,
 		clock,
 		random: systemRandom,
+		// Where no agent is.
+		dial: createDial('/nowhere', clock),
 		nodePortAddresses: ['127.0.0.1'],
 		onProblem: (key, text) => void (text === undefined ? problems.delete(key) : problems.set(key, text)),
 	});

@@ -86,6 +86,16 @@ test('clients outside have a chain of their own where a policy leaves them other
 	t.regex(text, /set node \{ [^}]*elements = \{ 192\.0\.2\.9 \};/);
 });
 
+test('where agents have to relay, the kernel leads to the process that asks them; outside that listens itself', t => {
+	const relayed = [{address: '10.244.1.1', port: 8_000, via: 'far'}, ...endpoints(2)];
+	t.deepEqual(change(noContent, content(aPort(relayed, {affinitySeconds: undefined}))), [
+		'add chain inet T service/default/web/TCP/80',
+		'add rule inet T service/default/web/TCP/80 meta l4proto tcp meta mark set meta mark | 0x2000 dnat ip to 127.224.0.1:80',
+		'add element inet T addresses { 10.96.0.1 }',
+		'add element inet T services { 10.96.0.1 . tcp . 80 : goto service/default/web/TCP/80 }',
+	]);
+});
+
 test('with affinity the clients of an endpoint go with it, and those of others stay', t => {
 	const kept = {affinitySeconds: 600};
 	const lines = change(content(aPort(endpoints(1, 2), kept)), content(aPort(endpoints(2), kept)));

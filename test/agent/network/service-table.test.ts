@@ -1,5 +1,6 @@
 import test from 'ava';
 import {createNetworkIndex} from '../../../agent/network/index/network-index.js';
+import type {NetworkChange} from '../../../actors/node/runtime/network-port.js';
 import {createServiceTable} from '../../../agent/network/services/service-table.js';
 import type {ServedDifference} from '../../../agent/network/services/served-port.js';
 import {objectKey} from '../../../api/keys.js';
@@ -49,6 +50,42 @@ test('endpoints of other nodes are used once those are routed, and what is left 
 	t.deepEqual(inside(), [['10.0.1.1:8080']]);
 	index.change([{key: objectKey('nodes', undefined, 'there'), object: undefined}]);
 	t.deepEqual(inside(), [[]]);
+});
+
+const behindNat = (name: string): NetworkChange => {
+	const change = aNode(name, 'shared');
+	return change.object?.type === 'node' ? {...change, object: {...change.object, reach: 'relayed'}} : change;
+};
+const podOn = (address: string, nodeName: string) => ({...ready(address, nodeName), targetRef: {kind: 'Pod', name: 'p', uid: 'u'}});
+
+test('pods of a node behind NAT, and for it those of others, are reached by TCP through the agents, also where addresses are the same', t => {
+	const {index, table, only} = world();
+	const ports = [{port: 80}, {port: 53, protocol: 'UDP', name: 'dns'}] as const;
+	const endpoints = [podOn('127.64.0.1', 'there'), podOn('127.64.0.1', 'here'), ready('10.9.9.9', 'there'), podOn('127.64.0.2', 'away')];
+	const both = [...webPorts, {port: 53, protocol: 'UDP', name: 'dns'}] as const;
+	index.change([
+		aService('web', {clusterIP: '10.96.0.1', ports: [...ports]}),
+		aSlice('web', endpoints, [...both]),
+		aNode('here', 'shared'),
+		aNode('away', 'shared'),
+	]);
+	const here = {address: '127.64.0.1', port: 8080};
+	t.deepEqual(only()[0]?.inside, [here]);
+	index.change([behindNat('there')]);
+	t.deepEqual(only()[0]?.inside, [here, {...here, via: 'there'}]);
+	t.deepEqual(only()[1]?.inside, [{...here, port: 53}]);
+	t.deepEqual(
+		table.leftOut('default', 'web').map(({reason}) => reason),
+		[
+			'it is on node "there", and no pod: connections behind NAT are relayed to pods alone',
+			'127.64.0.2 is of one host alone, and it is not on this node',
+			'it is on node "there", which is reached by TCP alone: that node or this one is behind NAT, and UDP is not relayed',
+		],
+	);
+	index.change([behindNat('here'), aNode('there', 'shared')]);
+	t.deepEqual(only()[0]?.inside, [here, {...here, via: 'there'}, {address: '127.64.0.2', port: 8080, via: 'away'}]);
+	index.change([aService('web', {clusterIP: '10.96.0.1', internalTrafficPolicy: 'Local', ports: [...ports]})]);
+	t.deepEqual(only()[0]?.inside, [here]);
 });
 
 test('addresses that are of one host are only used for pods of this node', t => {

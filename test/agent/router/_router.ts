@@ -1,5 +1,6 @@
 // A router with services behind it, all in this process.
 
+import {createDial} from '../../../agent/relay/dial.js';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {createServer, request as httpRequest, type IncomingHttpHeaders, type RequestListener, type Server} from 'node:http';
 import {connect, type AddressInfo, type Server as NetServer} from 'node:net';
@@ -75,6 +76,8 @@ export async function routerWorld(t: ExecutionContext, objects: readonly Network
 		clock: systemClock,
 		random: seededRandom(1),
 		node: 'vm',
+		// Where no agent is.
+		dial: createDial(folder, systemClock),
 		place: {host: '127.0.0.1', port: 0},
 		tlsPlace: {host: '127.0.0.1', port: 0},
 		accessLog,
