@@ -164,9 +164,9 @@ test('control takes from a node what it says itself, and of a size that was agre
 	t.true(takes({type: 'relayAnswered', id: '1', outcome: succeeded(null)}));
 	t.false(takes({type: 'other', id: '1', outcome: succeeded(null)}));
 	const toNode = {type: 'relayed', from: 'far', session: 's', step: open};
-	t.true(acceptsFromControl('control', 'troupe://near/relay', toNode as Message));
-	t.false(acceptsFromControl('far', 'troupe://near/relay', toNode as Message));
-	t.false(acceptsFromControl('control', 'troupe://near/runtime', toNode as Message));
+	t.true(acceptsFromControl('control', 'troupe://near/relay', toNode));
+	t.false(acceptsFromControl('far', 'troupe://near/relay', toNode));
+	t.false(acceptsFromControl('control', 'troupe://near/runtime', toNode));
 	t.is(laneOf('troupe://near/edge', 'troupe://control/relay'), 'bulk');
 });
 

@@ -43,7 +43,7 @@ function runtimeOf(sessions: Sessions, clock: Clock): Pick<Runtime, 'run'> & {re
 		if (command.request.uid === 'pod') connections.open(command.request, () => Promise.resolve(['127.0.0.1']), answer);
 		else done(failed('ERR_NOT_FOUND', {resource: 'sandboxes', name: command.request.uid}));
 	};
-	return {run: run as unknown as Runtime['run'], end: connections.end};
+	return {run, end: connections.end};
 }
 
 export function twoNodes(t: ExecutionContext, clock: Clock = systemClock): TwoNodes {
