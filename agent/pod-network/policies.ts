@@ -9,13 +9,12 @@
 import {isIPv4} from 'node:net';
 import type {NetworkPolicyOfNode, PolicedPod, PolicyPorts, PolicyRule} from '../../actors/protocol/network-object.js';
 import {gateway} from './link-commands.js';
-import type {RoutedPod} from './routed-pod.js';
+
+/** Of a pod of this node. */
+type PodAddress = {readonly uid: string; readonly address: string};
 
 /** Chains with all that they need; none where no pod of this node is isolated. */
-export function policyLines(
-	policies: readonly NetworkPolicyOfNode[],
-	pods: readonly Pick<RoutedPod, 'uid' | 'address'>[],
-): readonly string[] {
+export function policyLines(policies: readonly NetworkPolicyOfNode[], pods: readonly PodAddress[]): readonly string[] {
 	const incoming = chainsOf('in', pods, policies, 'ingress', ingressLines);
 	const outgoing = chainsOf('out', pods, policies, 'egress', rule => egressLines(rule, away));
 	// The same policies for what pods send to addresses of the node, which never leaves it.
@@ -49,7 +48,7 @@ type LinesOf = (rule: PolicyRule, pod: PolicedPod) => readonly string[];
 
 function chainsOf(
 	name: string,
-	pods: readonly Pick<RoutedPod, 'uid' | 'address'>[],
+	pods: readonly PodAddress[],
 	policies: readonly NetworkPolicyOfNode[],
 	direction: 'ingress' | 'egress',
 	linesOf: LinesOf,
