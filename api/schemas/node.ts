@@ -61,12 +61,7 @@ export const status = () =>
 						oneOf(['shared', 'routed']),
 					),
 					services: about('proxy: a process passes bytes on. nftables: rules of the kernel do.', oneOf(['proxy', 'nftables'])),
-					reach: optional(
-						about(
-							'relayed: other hosts do not reach this one, TCP to its pods goes over its connection to the control plane. Left out: direct.',
-							oneOf(['direct', 'relayed']),
-						),
-					),
+					reach: optional(about('relayed: other hosts do not reach this one. direct, or left out: they do.', oneOf(['direct', 'relayed']))),
 					occupied: optional(about('Subnets that its host uses for something else.', list(text()))),
 				}),
 			),

@@ -68,7 +68,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
 const shapeOf = (line: string): string => varying.reduce((text, [pattern, word]) => text.replace(pattern, word), line.trim());
 
 /** Only where pods have a network of their own what serves names runs before there is a Service. */
-const ofRouted = /─ network +data plane /;
+const ofRouted = /─ network +(?:[\d.]+\/s +)?data plane /;
 
 /** Lines with their shapes: without empty ones, and what repeats itself once, since writes that come close together are one. */
 function shapes(lines: readonly string[]): readonly {readonly shape: string; readonly line: string}[] {
