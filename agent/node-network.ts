@@ -20,6 +20,7 @@ import {createNetworkIndex} from './network/index/network-index.js';
 import type {KernelServices} from './network/nftables/kernel-services.js';
 import {createServiceTable, type ServiceTable} from './network/services/service-table.js';
 import type {PodNetwork} from './pod-network/pod-network.js';
+import {createWayCheck} from './way-check/way-check.js';
 import {explained} from './os/explained.js';
 
 export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
@@ -31,8 +32,8 @@ export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 };
 
 export type PodNetworkParts = {
-	/** It is told of nodes and policies. */
-	readonly network: Pick<PodNetwork, 'isUsed' | 'learn' | 'enforce' | 'onProblem'>;
+	/** It is told of nodes and policies, and asked for what its pods are in. */
+	readonly network: Pick<PodNetwork, 'isRouted' | 'isUsed' | 'overlay' | 'learn' | 'enforce' | 'onProblem' | 'enter' | 'has'>;
 	/** Leads clients of Services to their endpoints in the kernel. */
 	readonly openServices: (table: ServiceTable, onProblem: (problem: string | undefined) => void) => Pick<KernelServices, 'close'>;
 };
@@ -158,6 +159,16 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 		index.onChange(changed => {
 			if (changed.some(({before, after}) => (after ?? before)?.type === 'node')) podNetwork.network.learn([...index.all('node')]);
 		});
+	const ofPodsNetwork = podNetwork?.network;
+	const wayCheck = createWayCheck({
+		settings,
+		index,
+		info,
+		clock,
+		status: () => status,
+		enter: uid => (ofPodsNetwork?.has(uid) === true ? ofPodsNetwork.enter(uid) : undefined),
+		overlay: ofPodsNetwork?.isRouted === true ? ofPodsNetwork.overlay : undefined,
+	});
 	const begin = (): boolean => {
 		if (isServed) return true;
 		// Pods with a network of their own ask it for all names.
@@ -187,6 +198,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 				(error: unknown) => done(failed('ERR_RUNTIME', {message: explained(error)})),
 			);
 		},
+		checkWay: wayCheck.run,
 		onStatus: listener => void listeners.push(listener),
 		close() {
 			isClosed = true;
@@ -194,6 +206,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 			certificates?.close();
 			client?.close();
 			services?.close();
+			wayCheck.close();
 			answer(failed('ERR_RUNTIME', {message: 'the agent stops'}));
 			return Promise.resolve();
 		},

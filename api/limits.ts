@@ -918,6 +918,17 @@ export const limits = {
 	relayHeadMs: 5_000,
 	/** Where a pod was found to listen it is taken to listen for so long. */
 	forwardLookMs: 1_000,
+	/** What `troupe net check` has a node try at once, how long one of these may take, and all with the start of the program that tries. */
+	wayTries: 8,
+	wayTryMs: 2_000,
+	wayCheckMs: 15_000,
+	/** Such programs at one node, and what one may say; a longer page of a router is not read. */
+	wayChecks: 4,
+	wayAnswerBytes: 65_536,
+	/** A path that the router is asked for. */
+	wayPathCharacters: 1_024,
+	/** Endpoints of a Service to which a connection is tried, and reasons that are told of those that are left out. */
+	wayEndpoints: 5,
 	/** A session that its client does not read for so long is ended. */
 	execIdleMs: 60_000,
 	/** So long an exec waits for an Engine that is not there, and for its node by so much more than `askDeadlineMs`: that can say then what is wrong. */

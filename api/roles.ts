@@ -150,10 +150,12 @@ export const backupResource = 'troupe/backup';
 export const brokerConfigResource = 'troupe/broker-config';
 /** Images of nodes: who may write objects brings some. */
 export const imagesResource = 'troupe/images';
+/** To try ways from a node itself; from a pod it takes what port-forward takes. */
+export const nodeWaysResource = 'troupe/node-ways';
 /** To look at actors; what changes them is judged by `mayInspect`. */
 export const actorsResource = 'troupe/actors';
 
-const adminResources = [tokensResource, backupResource, brokerConfigResource];
+const adminResources = [tokensResource, backupResource, brokerConfigResource, nodeWaysResource];
 
 /** Whether the identity may do this to a resource (`pods`, `pods/log`, `clusterconfigs`) over HTTP; nodes have nothing to ask there yet. */
 export function mayRequest(identity: Identity, verb: string, resource: string): boolean {

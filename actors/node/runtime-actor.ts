@@ -1,8 +1,9 @@
 // What a node does with its runtime beyond single pods: removes what belongs to no assignment, and answers clients: reads logs, runs programs
-// beside containers', and passes on that a client does not want to wait for a retry.
+// beside containers', tries the way from a pod to somewhere, and passes on that a client does not want to wait for a retry.
 
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import type {WayRequest} from '../../api/way-check.js';
 import {
 	next,
 	reply,
@@ -17,15 +18,17 @@ import {
 import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './cache/assignment-object.js';
 import type {RetryNow} from './pods/hand-state.js';
+import type {WayCheckCommand} from './runtime/network-port.js';
 import {perform} from './runtime/perform.js';
 import type {ContainerId, ExecRequest, ForwardRequest, ImageRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
 
-/** What a session of exec, attach, port-forward or images asks; each is answered with the result of the command of that name. */
+/** What a session of exec, attach, port-forward or images asks, and `net check`; each is answered with the result of the command of that name. */
 export type SessionAsk =
 	| {readonly type: 'execOpen'; readonly request: ExecRequest}
 	| {readonly type: 'forwardOpen'; readonly request: ForwardRequest}
 	| {readonly type: 'imageOpen'; readonly request: ImageRequest}
 	| {readonly type: 'imageList'}
+	| {readonly type: 'wayCheck'; readonly request: WayRequest}
 	| {readonly type: 'execWrite'; readonly session: string; readonly data: string; readonly isLast: boolean}
 	| {readonly type: 'execRead'; readonly session: string; readonly maxBytes: number; readonly waitMs: number}
 	| {readonly type: 'execResize'; readonly session: string; readonly rows: number; readonly columns: number}
@@ -82,6 +85,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			case 'forwardOpen':
 			case 'imageOpen':
 			case 'imageList':
+			case 'wayCheck':
 			case 'execWrite':
 			case 'execRead':
 			case 'execResize':
@@ -152,6 +156,7 @@ function roomFor({type}: SessionAsk): number {
 		case 'forwardOpen':
 		case 'imageOpen':
 		case 'imageList':
+		case 'wayCheck':
 			return limits.execAsksToOpen;
 		case 'execClose':
 			return Number.POSITIVE_INFINITY;
@@ -163,7 +168,7 @@ function roomFor({type}: SessionAsk): number {
 	}
 }
 
-function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand; readonly deadlineMs?: number} {
+function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand | WayCheckCommand; readonly deadlineMs?: number} {
 	switch (ask.type) {
 		case 'execOpen':
 			return {command: {...ask, type: 'exec.open'}};
@@ -173,6 +178,8 @@ function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand; readonly
 			return {command: {...ask, type: 'image.open'}};
 		case 'imageList':
 			return {command: {type: 'image.list'}};
+		case 'wayCheck':
+			return {command: {...ask, type: 'way.check'}};
 		case 'execWrite':
 			return {command: {...ask, type: 'exec.write'}, deadlineMs: limits.execInputStallMs};
 		case 'execRead':

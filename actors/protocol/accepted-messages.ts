@@ -64,6 +64,7 @@ const forRuntime: ReadonlySet<string> = new Set([
 	'execResize',
 	'execClose',
 	'forwardOpen',
+	'wayCheck',
 	'stdinWrite',
 	'retryContainer',
 ]);

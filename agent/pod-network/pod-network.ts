@@ -44,6 +44,7 @@ export type PodNetworkOptions = {
 
 export type PodNetwork = {
 	readonly isRouted: boolean;
+	readonly overlay: Overlay;
 	/** The address at which pods find the resolver of this node, those with a network of their own or those in the host's; undefined: they do not. */
 	readonly resolver: (of: 'routed' | 'host') => string | undefined;
 	/** Whether pods have one, or new ones get one. */
@@ -65,6 +66,8 @@ export type PodNetwork = {
 	readonly remove: (uid: string) => Promise<void>;
 	/** The words before a program that is to be in the network of a pod. */
 	readonly enter: (uid: string) => readonly string[];
+	/** Whether that pod has one. */
+	readonly has: (uid: string) => boolean;
 	/** All nodes that there are. */
 	readonly learn: (nodes: readonly NetworkNode[]) => void;
 	/** All policies that there are: before `learn`, so that what is learned first opens nothing. */
@@ -156,6 +159,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 	};
 	return {
 		isRouted,
+		overlay,
 		isUsed,
 		forwards: () => forwards,
 		resolver(of) {
@@ -202,6 +206,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			});
 		},
 		enter: uid => [tools.nsenter, `--net=${namespaceFile(names, uid)}`, '--'],
+		has: uid => pods.has(uid),
 		learn(nodes) {
 			const next = placeOf(options.node, nodes);
 			const isSamePlace = JSON.stringify(next) === JSON.stringify(place);

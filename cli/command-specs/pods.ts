@@ -2,7 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import type {CommandSpec, FlagSpecs} from '../command.js';
-import {namespacedFlags, selectorFlag} from '../command-line/flags.js';
+import {documentFlag, namespacedFlags, selectorFlag} from '../command-line/flags.js';
 
 const containerFlag: FlagSpecs = {container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'}};
 
@@ -75,6 +75,23 @@ export const podsCommands: readonly CommandSpec[] = [
 			address: {type: 'string', value: 'ADDRESS', about: 'where it listens here (127.0.0.1)'},
 		},
 		load: () => import('../commands/port-forward.js'),
+	},
+	{
+		name: 'net',
+		summary: 'walk the way from one place to another, and say at which hop it fails',
+		usage: ['check pod/NAME|node/NAME service/NAME[:PORT]|pod/NAME[:PORT]|HOST[/PATH]|ADDRESS:PORT'],
+		examples: [
+			'troupe net check pod/web service/db:5432',
+			'troupe net check pod/web pod/db:5432',
+			'troupe net check node/node-a shop.example.com/api',
+			'troupe net check pod/web 10.0.0.7:443 -o json',
+		],
+		flags: {
+			...namespacedFlags,
+			...documentFlag,
+			'to-namespace': {type: 'string', value: 'NAME', about: 'namespace of TO, where it is another one (that of -n)'},
+		},
+		load: () => import('../commands/net.js'),
 	},
 	{
 		name: 'cp',

@@ -80,6 +80,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	retry: {type: 'names', kind: 'pods'},
 	exec: onePod,
 	'port-forward': onePod,
+	net: {type: 'words', words: ['check'], then: {type: 'targets'}},
 	attach: onePod,
 	cp: {type: 'names', kind: 'pods', ending: ':'},
 	cordon: nodes,

@@ -37,16 +37,7 @@ export function describeService(
 	]);
 	const found = slices.flatMap(({endpoints, ports = []}) => endpoints.map(endpoint => ({endpoint, ports})));
 	const used = found.filter(({endpoint}) => endpoint.conditions?.ready !== false);
-	const podOf = new Map(pods.map(pod => [pod.metadata.uid, pod]));
-	const out = [
-		...found
-			.filter(({endpoint}) => endpoint.conditions?.ready === false)
-			.map(({endpoint}) => outRow(nameOf(endpoint), endpoint.nodeName, whyUnready(endpoint, podOf.get(endpoint.targetRef?.uid ?? '')))),
-		...absent(
-			pods,
-			found.map(({endpoint}) => endpoint),
-		).map(pod => outRow(pod.metadata.name, pod.spec?.nodeName, whyAbsent(pod, spec.ports ?? []))),
-	];
+	const out = podsLeftOut(service, slices, pods).map(({name, node = '<none>', why}) => [name, node, why]);
 	return (
 		fields +
 		drawSection(
@@ -57,6 +48,28 @@ export function describeService(
 		) +
 		(out.length === 0 ? '' : drawSection('Left Out', ['POD', 'NODE', 'WHY'], out, widthOf))
 	);
+}
+
+export type PodLeftOut = {readonly name: string; readonly node: string | undefined; readonly why: string};
+
+/** Pods that do not serve, each with why. `pods` are those of the selector. */
+export function podsLeftOut({spec = {}}: Service, slices: readonly EndpointSlice[], pods: readonly Pod[]): readonly PodLeftOut[] {
+	const endpoints = slices.flatMap(slice => slice.endpoints);
+	const podOf = new Map(pods.map(pod => [pod.metadata.uid, pod]));
+	return [
+		...endpoints
+			.filter(({conditions}) => conditions?.ready === false)
+			.map(endpoint => ({
+				name: nameOf(endpoint),
+				node: endpoint.nodeName,
+				why: whyUnready(endpoint, podOf.get(endpoint.targetRef?.uid ?? '')),
+			})),
+		...absent(pods, endpoints).map(pod => ({
+			name: pod.metadata.name,
+			node: pod.spec?.nodeName,
+			why: whyAbsent(pod, spec.ports ?? []),
+		})),
+	];
 }
 
 const portFields = ({name = '<unset>', port, targetPort = port, nodePort, protocol = 'TCP'}: ServicePort): readonly Field[] => [
@@ -71,8 +84,6 @@ function row({addresses: [address = ''], nodeName = '', ...endpoint}: Endpoint, 
 }
 
 const nameOf = ({targetRef}: Pick<Endpoint, 'targetRef'>): string => targetRef?.name ?? '<none>';
-
-const outRow = (name: string, node = '<none>', why: string): readonly string[] => [name, node, why];
 
 function whyUnready({conditions}: Endpoint, pod: Pod | undefined): string {
 	if (conditions?.terminating === true)

@@ -18,6 +18,7 @@ import {evict} from './eviction.js';
 import type {Backend, Exchange, Handler, Target} from './exchange.js';
 import {attach, exec} from './exec.js';
 import {bringImage, listImages} from './images.js';
+import {checkFromNode, checkFromPod} from './net-check.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
@@ -90,6 +91,8 @@ function addOwn(router: Router<Route>): void {
 	for (const method of ['GET', 'POST'] as const)
 		for (const action of ['pull', 'load', 'build'] as const)
 			router.on(method, `/troupe/v1/nodes/:name/images/${action}`, {handle: bringImage(action)});
+	router.on('POST', '/troupe/v1/net/pods/:namespace/:name', {handle: checkFromPod});
+	router.on('POST', '/troupe/v1/net/nodes/:name', {handle: checkFromNode});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});
 	router.on('GET', '/troupe/v1/mqtt', {handle: mqtt});
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});

@@ -34,6 +34,8 @@ function aNetwork(): PodNetwork & {readonly made: string[]; readonly adopted: st
 		enter: () => ['nsenter'],
 		learn: () => undefined,
 		enforce: () => undefined,
+		has: () => true,
+		overlay: 'none',
 		isUsed: () => true,
 		forwards: () => false,
 		onProblem: () => undefined,

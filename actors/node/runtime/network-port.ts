@@ -2,6 +2,7 @@
 
 import type {Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
+import type {WayAnswer, WayRequest} from '../../../api/way-check.js';
 import type {NetworkObject, NetworkPolicyOfNode} from '../../protocol/network-object.js';
 import type {NetworkInfo} from '../../protocol/runtime-info.js';
 
@@ -14,6 +15,9 @@ export type NetworkCommand =
 	| {readonly type: 'network.change'; readonly changes: readonly NetworkChange[]}
 	/** All policies that there are. They wait for nothing that is under way: answered at once. */
 	| {readonly type: 'network.enforce'; readonly policies: readonly NetworkPolicyOfNode[]};
+
+/** Tries the way from a pod of this node, or from the node, to somewhere. Answered with a `WayAnswer`. */
+export type WayCheckCommand = {readonly type: 'way.check'; readonly request: WayRequest};
 
 /** What serves traffic on this node, as people are shown it. */
 export type NetworkStatus = {
@@ -28,6 +32,8 @@ export type Network = {
 	readonly info: () => NetworkInfo;
 	/** Answered once what serves traffic has taken it; while nothing is there to serve, at once. */
 	readonly run: (command: NetworkCommand, done: (outcome: Outcome<null>) => void) => void;
+	/** Answers with what is known and what became of each try; fails where nothing could be tried. */
+	readonly checkWay: (request: WayRequest, done: (outcome: Outcome<WayAnswer>) => void) => void;
 	readonly onStatus: (listener: (status: NetworkStatus) => void) => void;
 	/** What serves traffic goes on. */
 	readonly close: () => Promise<void>;

@@ -3,7 +3,7 @@
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Command, Effect} from '../../../system/kernel/behavior.js';
-import type {Network, NetworkCommand} from './network-port.js';
+import type {Network, NetworkCommand, WayCheckCommand} from './network-port.js';
 import type {NodeRelay, RelayCommand} from './relay-port.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
@@ -12,7 +12,12 @@ import type {NodeSecrets} from './secrets-port.js';
 export type RetainSecrets = {readonly type: 'secrets.retain'; readonly keys: readonly ObjectKey[]};
 
 /** Asks for a command of the node's edge; its outcome comes back as `{type: as, id: key, outcome}`. */
-export const perform = (command: RuntimeCommand | RetainSecrets, key: string, as: string, deadlineMs?: number): Effect => ({
+export const perform = (
+	command: RuntimeCommand | WayCheckCommand | RetainSecrets,
+	key: string,
+	as: string,
+	deadlineMs?: number,
+): Effect => ({
 	type: 'perform',
 	command,
 	key,
@@ -81,6 +86,7 @@ export const performFor =
 		if (isRuntimeCommand(command)) runtime.run(command, done);
 		else if (isNetworkCommand(command)) runForNetwork(edge.network, command, done);
 		else if (isRelayCommand(command)) takeRelayed(edge.relay, command, done);
+		else if (isWayCheck(command)) checkWay(edge.network, command, done);
 		else if (isRetainSecrets(command)) edge.secrets.retain(command.keys, done);
 		else if (isEdgeCommand(command)) done(succeeded(runAtEdge(runtime, edge, command)));
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
@@ -99,6 +105,13 @@ const isRelayCommand = (command: Command): command is RelayCommand => command.ty
 function takeRelayed(relay: NodeRelay | undefined, command: RelayCommand, done: (outcome: Outcome<null>) => void): void {
 	if (relay === undefined) done(failed('ERR_NOT_REACHABLE', {message: 'this node relays no connections'}));
 	else relay.take(command, done);
+}
+
+const isWayCheck = (command: Command): command is WayCheckCommand => command.type === 'way.check';
+
+function checkWay(network: Network | undefined, {request}: WayCheckCommand, done: (outcome: Outcome<unknown>) => void): void {
+	if (network === undefined) done(failed('ERR_RUNTIME', {message: 'this node serves no network'}));
+	else network.checkWay(request, done);
 }
 
 const edgeTypes: readonly string[] = ['servers.keep', 'info.read', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];

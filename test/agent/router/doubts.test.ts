@@ -29,7 +29,7 @@ function world() {
 		lost,
 		tries: () => tries,
 		waitFor: (each: Endpoint, name: string) => doubts.waitFor(backend, each, () => void lost.push(name)),
-		async change() {
+		change: async () => {
 			change();
 			await turn();
 		},

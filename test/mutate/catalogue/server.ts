@@ -449,4 +449,11 @@ export const ofServer: readonly Mistake[] = [
 		becomes: 'cancel = () => undefined;',
 		test: 'test/server/port-forward.test.ts',
 	},
+	{
+		what: 'whoever has a login has ways tried from a node',
+		file: 'server/http/net-check.ts',
+		text: "\trequireOwnRight(exchange.identity, 'create', nodeWaysResource);\n",
+		becomes: '',
+		test: 'test/server/net-check.test.ts',
+	},
 ];

@@ -1,0 +1,51 @@
+// Which Dns or Ingress has a path of a host, as routers find it. Pure.
+
+import {createRoutingTable} from '../../agent/network/router/routing-table.js';
+import {comparablePath} from '../../agent/network/router/request-path.js';
+import type {NetworkDns, NetworkIngress} from '../../actors/protocol/network-object.js';
+import type {Dns} from '../../api/kinds/dns.js';
+import type {Ingress} from '../../api/kinds/ingress.js';
+import {didYouMean} from '../../api/suggest.js';
+import type {Facts, RouteFound} from './facts.js';
+
+type Owned = {readonly kind: 'Dns' | 'Ingress'; readonly object: NetworkDns | NetworkIngress};
+
+/** Its services, those with a weight first; or no route, and which host may be meant. */
+export function routeIn(dnses: readonly Dns[], ingresses: readonly Ingress[], host: string, path: string): NonNullable<Facts['route']> {
+	const owned: readonly Owned[] = [
+		...dnses.flatMap(({metadata, spec}): readonly Owned[] =>
+			spec === undefined ? [] : [{kind: 'Dns', object: {type: 'dns', ...namesIn(metadata), spec}}],
+		),
+		...ingresses.flatMap(({metadata, spec}): readonly Owned[] =>
+			spec === undefined ? [] : [{kind: 'Ingress', object: {type: 'ingress', ...namesIn(metadata), spec}}],
+		),
+	];
+	const [comparable = '/'] = comparablePath(path).split(/[?#]/);
+	const table = createRoutingTable();
+	for (const [index, {object}] of owned.entries()) table.set(String(index), object, () => undefined);
+	const route = table.find(host, comparable);
+	if (route === undefined) return {found: null, hint: didYouMean(host, hostsOf(dnses, ingresses))};
+	const backends = [...route.backends].sort((a, b) => b.weight - a.weight);
+	return {found: ownerOf(owned, host, comparable, backends), hint: ''};
+}
+
+/** The oldest of those that have the same services there: it is the one that the table has kept. */
+function ownerOf(owned: readonly Owned[], host: string, path: string, backends: RouteFound['backends']): RouteFound | null {
+	const told = backends.map(({namespace, service, port}) => ({namespace, service, port}));
+	const wanted = JSON.stringify(told);
+	for (const {kind, object} of owned) {
+		const alone = createRoutingTable();
+		alone.set('', object, () => undefined);
+		const its = [...(alone.find(host, path)?.backends ?? [])].sort((a, b) => b.weight - a.weight);
+		if (JSON.stringify(its.map(({namespace, service, port}) => ({namespace, service, port}))) === wanted)
+			return {kind, namespace: object.namespace, name: object.name, backends: told};
+	}
+	return null;
+}
+
+const namesIn = ({namespace = '', name, creationTimestamp: createdAt}: Dns['metadata']) => ({namespace, name, createdAt});
+
+const hostsOf = (dnses: readonly Dns[], ingresses: readonly Ingress[]): readonly string[] => [
+	...dnses.flatMap(({spec}) => spec?.host ?? []),
+	...ingresses.flatMap(({spec}) => (spec?.rules ?? []).flatMap(({host}) => host ?? [])),
+];
