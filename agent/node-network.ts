@@ -135,7 +135,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 	};
 
 	const keep = ({type, changes}: Exclude<NetworkCommand, {type: 'network.enforce'}>): void => {
-		if (type === 'network.change') return index.change(changes);
+		if (type !== 'network.replace') return index.change(changes);
 		index.replace(changes);
 		// Not before: what an earlier agent has written serves until it is known what there is.
 		services ??= podNetwork?.openServices(createServiceTable(index, settings.node), problem => {
@@ -191,6 +191,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 				return done(succeeded(null));
 			}
 			keep(command);
+			if (command.type === 'network.learn') return done(succeeded(null));
 			if (isClosed || !begin()) return done(succeeded(null));
 			if (client === undefined) return void waiting.push(done);
 			client.feed(command.type === 'network.replace', command.changes.map(fed)).then(

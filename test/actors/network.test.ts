@@ -171,7 +171,8 @@ test('at its start it tells all the cache has, and nothing else while that is un
 		{type: 'network.enforce', policies: []},
 		{type: 'network.replace', changes: [{key: serviceKey, object}]},
 	]);
-	t.deepEqual(commands(then(begun, known, changed(serviceKey))), []);
+	// But to rules of the kernel.
+	t.deepEqual(commands(then(begun, known, changed(serviceKey))), [{type: 'network.learn', changes: [{key: serviceKey, object}]}]);
 });
 
 test('policies go by themselves, before all else and while something else is under way', t => {
@@ -187,7 +188,7 @@ test('policies go by themselves, before all else and while something else is und
 	t.deepEqual(commands(later), [{type: 'network.enforce', policies: []}]);
 	const failedOnce = then(begun, known, notTaken);
 	t.deepEqual(commands(then(failedOnce, known, changed(policyKey))), [{type: 'network.enforce', policies: [policy]}]);
-	t.deepEqual(commands(then(begun, known, {type: 'policiesTaken', id: 'policies', outcome: succeeded(null)})), []);
+	t.deepEqual(commands(then(begun, known, {type: 'heard', id: 'policies', outcome: succeeded(null)})), []);
 });
 
 test('what changed meanwhile goes in the next command, the newest of each key, and what is gone as gone', t => {
@@ -213,7 +214,7 @@ test('after a command that failed all is told again, after ever longer waits, an
 	const [wait] = failedOnce.effects;
 	t.like(wait, {type: 'wakeAt', name: 'again', message: {type: 'again'}});
 	t.is(network.trouble?.(failedOnce.state), 'no data plane');
-	t.deepEqual(commands(then(failedOnce, known, changed(serviceKey))), []);
+	t.deepEqual(commands(then(failedOnce, known, changed(serviceKey))), [{type: 'network.learn', changes: [{key: serviceKey, object}]}]);
 	const again = then(failedOnce, known, changed(serviceKey), {type: 'again'});
 	t.deepEqual(commands(again), [{type: 'network.replace', changes: [{key: serviceKey, object}]}]);
 	const failedTwice = then(again, known, notTaken);
@@ -221,7 +222,10 @@ test('after a command that failed all is told again, after ever longer waits, an
 	t.true(delay(failedTwice) > delay(failedOnce));
 	const over = then(failedTwice, known, {type: 'again'}, taken);
 	t.is(network.trouble?.(over.state), undefined);
-	t.deepEqual(commands(then(over, known, changed(sliceKey))).length, 1);
+	t.deepEqual(
+		commands(then(over, known, changed(sliceKey))).map(({type}) => type),
+		['network.learn', 'network.change'],
+	);
 });
 
 test('it shows what serves, how large that is, and what it cannot do', t => {

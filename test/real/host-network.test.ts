@@ -91,7 +91,7 @@ test.serial('a pod in the network of its host is where the host is, and Services
 	// Whom each asks for names.
 	const resolvConf = (pod: string): Promise<string> => first.fine('exec', pod, '--', 'cat', '/etc/resolv.conf');
 	t.is(await resolvConf('a'), readFileSync('/etc/resolv.conf', 'utf8'));
-	t.regex(await resolvConf('c'), /^nameserver 127\.53\.\d+\.\d+\nsearch default\.svc\.cluster\.local /);
+	t.regex(await resolvConf('c'), /^nameserver 127\.(?:3[2-9]|[45]\d|6[0-3])\.\d+\.\d+\nsearch default\.svc\.cluster\.local /);
 	t.is(await resolvConf('d'), 'nameserver 169.254.1.1\nsearch svc.cluster.local\noptions ndots:3\n');
 	t.regex(await resolvConf('e'), /^nameserver 169\.254\.1\.1\nsearch default\.svc\.cluster\.local .* my\.example\noptions ndots:2\n$/);
 	t.regex(await askedFrom(hosts, 'c', 'http://answers/'), /^[ab] /);

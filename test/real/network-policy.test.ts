@@ -139,7 +139,8 @@ test.serial('policies hold for pods of one host and of several, from their begin
 	await is('far', url('web'), /^web$/);
 	t.regex(await ask('far', url('web', 8001)), none);
 	t.is(await ask('other', url('far')), 'far', 'it is reached as before');
-	await eventually('the hasty pod has tried', async () => (await first.fine('logs', 'hasty')).split('\n').length > 50);
+	// The kernel tells one sender no more often than once a second, after the first few times.
+	await eventually('the hasty pod has tried', async () => (await first.fine('logs', 'hasty')).split('\n').length > 10);
 	t.deepEqual([...new Set((await first.fine('logs', 'hasty')).trim().split('\n'))], ['EHOSTUNREACH']);
 
 	// Through a Service the endpoint sees who asks, where rules of the kernel lead there.

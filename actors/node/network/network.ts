@@ -23,7 +23,8 @@ export type NetworkMessage =
 	| {readonly type: 'flush'}
 	| {readonly type: 'again'}
 	| Reply<null, 'networkTaken'>
-	| Reply<null, 'policiesTaken'>;
+	/** What waits for nothing was taken. */
+	| Reply<null, 'heard'>;
 
 export type NetworkState = {
 	/** Changed since the last command. */
@@ -47,8 +48,7 @@ export const network: Behavior<null, NetworkState, NetworkMessage> = {
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'networkChanged':
-				if (isPolicyKey(message.key)) return next(state, [enforced(context)]);
-				return flush({...state, changed: new Set(state.changed).add(message.key)}, context);
+				return isPolicyKey(message.key) ? next(state, [enforced(context)]) : changed(state, message.key, context);
 			case 'networkStatus':
 				return next({...state, status: message.status});
 			case 'flush':
@@ -57,13 +57,13 @@ export const network: Behavior<null, NetworkState, NetworkMessage> = {
 				return replaced(state, context);
 			case 'networkTaken':
 				return taken(state, message, context);
-			case 'policiesTaken':
+			case 'heard':
 				return next(state);
 		}
 	},
 	coalesce(message) {
 		if (message.type === 'networkChanged') return message.key;
-		return message.type === 'networkTaken' || message.type === 'policiesTaken' ? undefined : message.type;
+		return message.type === 'networkTaken' || message.type === 'heard' ? undefined : message.type;
 	},
 	pastIntensity: 'backOff',
 	describe: described,
@@ -81,11 +81,22 @@ function servedBy(status: NetworkStatus | undefined): string {
 	return `data plane ${status.pid}${memory}`;
 }
 
+/** Rules of the kernel wait for nothing: what serves traffic may be away, or slow. */
+function changed(state: NetworkState, key: ObjectKey, context: Context): Next<NetworkState> {
+	const {state: then, effects} = flush({...state, changed: new Set(state.changed).add(key)}, context);
+	const command: NetworkCommand = {type: 'network.learn', changes: [changeOf(key, context)]};
+	return next(then, [{type: 'perform', command, key: 'learned', as: 'heard'}, ...effects]);
+}
+
+const changeOf = (key: ObjectKey, {known}: Context): NetworkChange => ({key, object: objectOf(cachedConfig(known, key))});
+
 /** While one is under way, or the wait after a failure, what has changed is only remembered. */
-function flush(state: NetworkState, {known}: Context): Next<NetworkState> {
+function flush(state: NetworkState, context: Context): Next<NetworkState> {
 	if (state.changed.size === 0 || state.isUnderWay || state.failures > 0) return next(state);
-	const changes = [...state.changed].map(key => ({key, object: objectOf(cachedConfig(known, key))}));
-	return next({...state, changed: new Set(), isUnderWay: true, services: countOf(known)}, [perform({type: 'network.change', changes})]);
+	const changes = [...state.changed].map(key => changeOf(key, context));
+	return next({...state, changed: new Set(), isUnderWay: true, services: countOf(context.known)}, [
+		perform({type: 'network.change', changes}),
+	]);
 }
 
 function replaced(state: NetworkState, {known}: Context): Next<NetworkState> {
@@ -103,7 +114,7 @@ function enforced({known}: Context): Effect {
 		return found?.type === 'policy' ? [found] : [];
 	});
 	const command: NetworkCommand = {type: 'network.enforce', policies: all};
-	return {type: 'perform', command, key: 'policies', as: 'policiesTaken'};
+	return {type: 'perform', command, key: 'policies', as: 'heard'};
 }
 
 function allOf(known: Known): readonly NetworkChange[] {

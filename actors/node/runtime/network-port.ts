@@ -13,6 +13,8 @@ export type NetworkCommand =
 	/** All there is: what is not among it is there no more. */
 	| {readonly type: 'network.replace'; readonly changes: readonly NetworkChange[]}
 	| {readonly type: 'network.change'; readonly changes: readonly NetworkChange[]}
+	/** One of these, before it goes to what serves traffic: for rules of the kernel, which wait for nothing that is under way. Answered at once. */
+	| {readonly type: 'network.learn'; readonly changes: readonly NetworkChange[]}
 	/** All policies that there are. They wait for nothing that is under way: answered at once. */
 	| {readonly type: 'network.enforce'; readonly policies: readonly NetworkPolicyOfNode[]};
 

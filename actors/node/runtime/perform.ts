@@ -92,8 +92,14 @@ export const performFor =
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
 	};
 
-const isNetworkCommand = (command: Command): command is NetworkCommand =>
-	command.type === 'network.replace' || command.type === 'network.change' || command.type === 'network.enforce';
+const networkCommands: readonly string[] = [
+	'network.replace',
+	'network.change',
+	'network.learn',
+	'network.enforce',
+] satisfies readonly NetworkCommand['type'][];
+
+const isNetworkCommand = (command: Command): command is NetworkCommand => networkCommands.includes(command.type);
 
 function runForNetwork(network: Network | undefined, command: NetworkCommand, done: (outcome: Outcome<null>) => void): void {
 	if (network === undefined) done(succeeded(null));
