@@ -18,8 +18,8 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'a policy waits behind what the data plane has not taken',
 		file: 'actors/node/network/network.ts',
-		text: 'if (isPolicyKey(message.key)) return next(state, [enforced(context)]);',
-		becomes: '',
+		text: 'isPolicyKey(message.key) ? next(state, [enforced(context)]) : changed(state, message.key, context)',
+		becomes: 'changed(state, message.key, context)',
 		test: 'test/actors/network.test.ts',
 	},
 	{
