@@ -102,7 +102,8 @@ const refusals: readonly (readonly [title: string, manifest: object, ...problems
 	],
 ];
 
-for (const [title, manifest, ...problems] of refusals) test(`a NetworkPolicy refuses ${title}`, t => t.deepEqual(problemsOf(manifest), problems));
+for (const [title, manifest, ...problems] of refusals)
+	test(`a NetworkPolicy refuses ${title}`, t => t.deepEqual(problemsOf(manifest), problems));
 
 test('a listing shows which pods it is for, as kubectl does', t => {
 	const shown = (podSelector: object) => cells('networkpolicies', committed(policy({podSelector})));
