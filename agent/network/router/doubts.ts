@@ -47,6 +47,8 @@ export function createDoubts(
 	});
 	return {
 		waitFor(backend, endpoint, onLost) {
+			// The agents that relay to it notice a dead host themselves, and it cannot be tried from here.
+			if (endpoint.via !== undefined) return () => undefined;
 			const name = `${endpoint.address}:${endpoint.port}`;
 			const waiting: Waiting = {backend, endpoint, onLost};
 			const its = all.get(name) ?? new Set();

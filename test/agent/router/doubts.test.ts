@@ -57,6 +57,13 @@ test('all that wait for an endpoint of a host that is gone are told, once; what 
 	t.is(tries(), 1);
 });
 
+test('an endpoint that agents relay to is not tried from here', async t => {
+	const {waitFor, change, lost, tries} = world();
+	waitFor({address: '10.244.9.9', port: 8_000, via: 'far'}, 'a');
+	await change();
+	t.deepEqual([lost, tries()], [[], 0]);
+});
+
 test('a host that answers is asked again as long as somebody waits and the endpoint is not used', async t => {
 	const {waitFor, change, used, there, lost, tries, clock} = world();
 	waitFor(endpoint, 'a');
