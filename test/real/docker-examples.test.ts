@@ -372,9 +372,9 @@ realInTurn('kubectl: a pod on Docker is told of, entered, copied to and from, at
 		dockerPod('kept', {containers: [shell('main', 'echo begun; while read line; do echo "got $line"; done; sleep 100000', {stdin: true})]}),
 	);
 	await fine('wait', '--for=condition=Ready', 'pod/kept', '--timeout=30s');
-	t.regex(await fine('get', 'pods', '-o', 'wide'), /kept +1\/1 +Running +0 +\S+ +10\.244\.1\.\d+ +vm/);
+	t.regex(await fine('get', 'pods', '-o', 'wide'), /kept +1\/1 +Running +0 +\S+ +10\.244\.\d+\.\d+ +vm/);
 	const described = await fine('describe', 'pod', 'kept');
-	t.regex(described, /Runtime Class Name: +docker\n|IP: +10\.244\.1\.\d+\n/);
+	t.regex(described, /Runtime Class Name: +docker\n|IP: +10\.244\.\d+\.\d+\n/);
 	t.regex(described, /Container ID: +docker:\/\/[0-9a-f]{64}\n +Image: +busybox\n +Image ID: +\S*sha256:[0-9a-f]{64}\n/);
 	t.regex(described, /Normal +Started/);
 	t.is(await fine('logs', 'kept'), 'begun\n');

@@ -86,8 +86,10 @@ class EngineProgram implements StartedProgram {
 	readonly #started: Started;
 	#listener: ProgramListener = {onOutput: () => undefined, onEnd: () => undefined};
 	#isOver = false;
-	/** The first output, while it may be the Engine's own. */
+	/** The first output, while it may be the Engine's own and is not passed on. */
 	#held: {readonly stream: Stream; readonly data: Buffer} | undefined;
+	/** What may be the Engine's own words, also after they were passed on: a busy Engine ends its output late. */
+	#words: string | undefined;
 	#hasHeard = false;
 	#cancelHold: Cancel = () => undefined;
 	#problem: string | undefined;
@@ -169,6 +171,7 @@ class EngineProgram implements StartedProgram {
 		if (this.#isOver) return;
 		if (!this.#hasHeard && mayBeFailure(data)) {
 			this.#held = {stream, data: Buffer.from(data)};
+			this.#words = data.toString();
 			this.#cancelHold = this.#beside.clock.after(limits.execDrainMs, () => this.#release());
 		} else {
 			this.#release();
@@ -190,9 +193,10 @@ class EngineProgram implements StartedProgram {
 		try {
 			if (this.#problem !== undefined) throw new Error(this.#problem);
 			const {ExitCode, Pid} = await this.#ended();
-			const failure = this.#held !== undefined && Pid === 0 ? failureOf(this.#held.data.toString()) : undefined;
-			if (failure !== undefined) this.#fail(failure.message, failure.exitCode);
-			else this.#end(ExitCode ?? 255);
+			const failure = this.#words !== undefined && Pid === 0 ? failureOf(this.#words) : undefined;
+			if (failure === undefined) this.#end(ExitCode ?? 255);
+			else if (this.#held === undefined) this.#end(failure.exitCode);
+			else this.#fail(failure.message, failure.exitCode);
 		} catch (error) {
 			this.kill();
 			this.#fail(`exec: ${explained(error)}`, 126);

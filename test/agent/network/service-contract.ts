@@ -49,7 +49,7 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		for (const [i, pod] of rig.pods.entries()) {
 			const at = {address: pod.address, port};
 			await pod.spot.serve(protocol, at, `pod-${i}`);
-			t.teardown(() => void pod.spot.stop(protocol, at, true));
+			t.teardown(() => pod.spot.stop(protocol, at, true));
 		}
 		t.teardown(() => rig.apply([noService(name), noSlice(name)]));
 		const clusterIP = rig.nextClusterIP();
@@ -135,7 +135,7 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		const second = rig.nextPort();
 		const place = {address: pods.one, port: second};
 		await rig.pods[0]?.spot.serve('TCP', place, 'metrics');
-		t.teardown(() => void rig.pods[0]?.spot.stop('TCP', place, true));
+		t.teardown(() => rig.pods[0]?.spot.stop('TCP', place, true));
 		const ports = [
 			{name: 'http', port: servicePort},
 			{name: 'metrics', port: 9100},
