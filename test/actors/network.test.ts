@@ -140,6 +140,22 @@ test('what changed between a hello and the record of it is told once the record 
 	);
 });
 
+test('what went between a hello and the record of it is taken from the node once the record is there', t => {
+	const index = indexOf(aService(), aSlice('10.0.0.3'));
+	const greeted = greet(index);
+	put(index, serving('node-a'));
+	drop(index, aService());
+	const heard: NodeDispatcherMessage = {type: 'heardTaken', id: 'heard', outcome: succeeded(null)};
+	const {effects} = playFrom(nodeDispatcher, greeted.state, [heard], around(index));
+	t.deepEqual(
+		entriesOf(effects).map(({key, named}) => [key, named === null]),
+		[
+			[serviceKey, true],
+			['nodes/_/node-a', false],
+		],
+	);
+});
+
 // ---- node --------------------------------------------------------------------------------------------------------------------
 
 const object: NetworkObject = {type: 'service', namespace: 'default', name: 'web', spec: {clusterIP: '10.96.0.7'}};

@@ -37,6 +37,10 @@ export function perform(stage: Stage, act: Act): void {
 			return clients.scale(act.set, act.replicas);
 		case 'deleteSet':
 			return clients.delete(act.set);
+		case 'expose':
+			return clients.services.expose(act);
+		case 'deleteService':
+			return clients.services.delete(act.service);
 		case 'createStateful':
 		case 'createDaemon':
 			return clients.named.create(act);

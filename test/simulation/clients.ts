@@ -9,6 +9,7 @@ import {ClaimClients} from './claim-clients.js';
 import type {SimulatedCluster} from './cluster.js';
 import {JobClients} from './job-clients.js';
 import {withSidecars} from './sidecars.js';
+import {ServiceClients} from './services.js';
 import {SetClients} from './set-clients.js';
 import {sealedData} from './vault.js';
 import type {Deed, Program, SetLike} from './plan.js';
@@ -38,6 +39,7 @@ export class Clients {
 	/** Jobs and CronJobs. */
 	readonly jobs: JobClients;
 	readonly claims: ClaimClients;
+	readonly services: ServiceClients;
 	readonly #cluster: SimulatedCluster;
 	readonly #closed = new Set<string>();
 	/** What ConfigMaps and Secrets have, or are to have at the end. */
@@ -49,6 +51,7 @@ export class Clients {
 		this.named = new SetClients(cluster);
 		this.jobs = new JobClients(cluster);
 		this.claims = new ClaimClients(cluster);
+		this.services = new ServiceClients(cluster);
 	}
 
 	create(deed: SetDeed): void {

@@ -130,7 +130,7 @@ export class SimulatedCluster {
 			monotonicMs: () => monotonicMs(machine.host, clock.monotonicMs()),
 			after: (delayMs, callback) => clock.after(worldDelayMs(machine.host, delayMs), callback),
 		};
-		return {...machine, programs: createSimulatedHost(hostClock, network), runtimeTrouble: undefined};
+		return {...machine, programs: createSimulatedHost(hostClock, network), told: new Map(), runtimeTrouble: undefined};
 	}
 
 	startAll(): void {

@@ -13,6 +13,7 @@ import type {Treatment} from '../../agent/simulated/script.js';
 import type {World} from '../../system/world/world.js';
 import {nodeUplink} from '../../system/world/uplink.js';
 import type {SimulatedCluster} from './cluster.js';
+import {networkOf, type NetworkTreatment, type ToldOfNetwork} from './services.js';
 import {programOf} from './tasks.js';
 import {openedData} from './vault.js';
 import {boot, storeOf, type Machine} from './machine.js';
@@ -21,6 +22,7 @@ export type RuntimeTrouble = {readonly fails: number; readonly silent: number; r
 
 export type SimulatedNode = Machine<NodeSystem> & {
 	readonly programs: SimulatedHost;
+	readonly told: ToldOfNetwork;
 	runtimeTrouble: RuntimeTrouble | undefined;
 };
 
@@ -50,6 +52,11 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 			labels: {},
 			measure: world.serialises,
 			secrets,
+			network: networkOf(
+				node.told,
+				() => networkTreatment(world, node),
+				(ms, act) => void process.clock.after(ms, act),
+			),
 			runtime: watched(runtime, command => programs.onCommand(node, command)),
 			observer: cluster.observer,
 			onFenced: message => cluster.gaveUp(node, `fenced: ${message}`),
@@ -104,6 +111,12 @@ function treatment(world: World, {runtimeTrouble: trouble}: SimulatedNode): Trea
 	if (roll < trouble.fails) return {type: 'fails', afterMs, message: 'the world wants it'};
 	if (roll < trouble.fails + trouble.silent) return {type: 'isSilent', acts: world.chance(0.5)};
 	return {type: 'answers', afterMs};
+}
+
+/** The same of what serves traffic. */
+function networkTreatment(world: World, node: SimulatedNode): ReturnType<NetworkTreatment> {
+	const found = treatment(world, node);
+	return found.type === 'isSilent' ? undefined : {afterMs: found.afterMs, fails: found.type === 'fails'};
 }
 
 /** A runtime whose orders are looked at before they are carried out. */

@@ -54,6 +54,9 @@ export type Deed =
 			readonly sidecars?: true;
 	  }
 	| {readonly type: 'release'; readonly pod: number}
+	/** A Service of the pods of a set. */
+	| {readonly type: 'expose'; readonly set: string}
+	| {readonly type: 'deleteService'; readonly service: number}
 	/** A ConfigMap, and a Secret of the same name and value: made, changed, or taken away. */
 	| {readonly type: 'configure'; readonly name: string; readonly value: string | undefined}
 	/** A Deployment of the template `first`, and a change of one: another template, size, or a pause. */

@@ -417,6 +417,39 @@ export const plantedBugs: readonly PlantedBug[] = [
 		scenario: 'configured',
 		breaks: /^I5/,
 	},
+	// ---- Services
+	{
+		name: 'a Service that is not told of its pods',
+		options: deaf(to => to.includes('/services/')),
+		scenario: 'exposed',
+		breaks: /^I5: service [^ ]+: ready pods/,
+	},
+	{
+		name: 'a node that is not told of endpoints that change',
+		options: deaf(
+			(_to, message) => message.type === 'dirty' && (message as Message & {readonly key: string}).key.startsWith('endpointslices/'),
+		),
+		scenario: 'exposed',
+		breaks: /^I5: service .* on node-/,
+	},
+	{
+		name: 'a node that is not told what went while its record was written',
+		options: inControl(
+			'NodeDispatcher',
+			hearing(message => (message.type === 'heardTaken' ? undefined : message)),
+		),
+		scenario: 'exposed',
+		breaks: /^I5: node-\d+ still serves/,
+	},
+	{
+		name: 'a data plane that is not told of changes',
+		options: onNodes(
+			'Network',
+			hearing(message => (message.type === 'networkChanged' ? undefined : message)),
+		),
+		scenario: 'exposed',
+		breaks: /^I5: service .* on node-/,
+	},
 	// ---- sidecars
 	{
 		name: 'a main container that begins with the first sidecar',

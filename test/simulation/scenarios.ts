@@ -327,6 +327,37 @@ function rollouts(draw: Draw): Sketch {
 	};
 }
 
+/** Services of sets that come, grow and go, before or after them, while all that may be harmed is. */
+function exposed(draw: Draw): Sketch {
+	const made = sets(draw, 1 + draw.below(3), 4);
+	const services = made.flatMap((deed): Deed[] => (deed.type === 'create' ? [{type: 'expose', set: deed.set}] : []));
+	const asked = Array.from({length: 2 + draw.below(5)}, (_, index): Deed =>
+		draw.chance(0.15)
+			? {type: 'deleteService', service: draw.share()}
+			: draw.chance(0.2)
+				? {type: 'expose', set: `late-${index}`}
+				: draw.one(clientDeeds)(draw, index),
+	);
+	const harm = Array.from({length: draw.below(5)}, (): Deed =>
+		draw.chance(0.25)
+			? {type: 'crashRecord', of: draw.one(['services', 'endpointslices']), record: draw.share()}
+			: draw.one(smallHarm)(draw),
+	);
+	const below: Deed[] = draw.chance(0.2) ? [packetsOf(draw, 30_000)] : draw.chance(0.2) ? [storeOf(draw, 'control', 30_000)] : [];
+	return {
+		nodes: 1 + draw.below(4),
+		servers: draw.chance(0.2) ? 2 : 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.2),
+		watcher: false,
+		acts: [
+			...inTurn(draw, draw.chance(0.5) ? [...services, ...made] : [...made, ...services]),
+			...inTurn(draw, below),
+			...inTurn(draw, [...asked, ...harm], draw.between(500, 4_000)),
+		],
+	};
+}
+
 const retention = ['Retain', 'Delete'] as const;
 
 /** A StatefulSet, with claims or without, and a DaemonSet that change while what can fail does. */
@@ -615,6 +646,7 @@ export const scenarios = {
 	crowded,
 	configured,
 	rollouts,
+	exposed,
 	named,
 	jobs,
 	schedules,
@@ -632,6 +664,7 @@ const order: readonly ScenarioName[] = [
 	'crowded',
 	'configured',
 	'rollouts',
+	'exposed',
 	'named',
 	'jobs',
 	'schedules',

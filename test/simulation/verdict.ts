@@ -20,6 +20,7 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 		...cluster.invariants.rollouts.unsettled(),
 		...clients.named.unsettled(),
 		...clients.jobs.unsettled(),
+		...clients.services.unsettled(),
 		...cluster.invariants.bounds.unsettled(),
 		...clients.claims.unsettled(name => clients.deletePod(name, undefined)),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),

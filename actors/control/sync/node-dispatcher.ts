@@ -223,9 +223,10 @@ const networkOf = (hello: Hello | undefined, {known}: Context): Iterable<ObjectK
 		? []
 		: [...networkKeys(known, (plural, {metadata}) => objectKey(plural, metadata.namespace, metadata.name)), ...policyKeys(known)];
 
-/** From here on its record says that it serves traffic, and each change is told; what changed since its hello may not have been. */
+/** From here on its record says that it serves traffic, and each change is told; what came, changed or went since its hello may not have been. */
 function heard(state: NodeDispatcherState, context: Context): Next<NodeDispatcherState> {
-	return flush({...state, dirty: new Set([...state.dirty, ...networkOf(state.hello, context)])}, context);
+	const told = [...state.sent.keys()].filter(isNetworkKey);
+	return flush({...state, dirty: new Set([...state.dirty, ...told, ...networkOf(state.hello, context)])}, context);
 }
 
 /** Volumes whose folders the node has to remove. */
