@@ -3,7 +3,7 @@
 import type {ExecutionContext, TestFn} from 'ava';
 import {lossesOf, summaryOf, type Seen} from '../../bench/rigs/fleet/load.js';
 import {openServedHosts, type ServedHost, type ServedHosts, type ServedHostsOptions} from '../../bench/rigs/fleet/served-hosts.js';
-import {openWebApp, type Standing, type WebApp} from '../../bench/rigs/fleet/web-app.js';
+import {openWebApp, type Serving, type Standing, type WebApp} from '../../bench/rigs/fleet/web-app.js';
 import type {Owner} from '../../bench/rigs/owner.js';
 
 type Lost = ReturnType<typeof lossesOf>[number];
@@ -16,7 +16,7 @@ export type Stage = {
 };
 
 /** Opened before the first test, gone after the last. `options` may open more that goes with it. */
-export function sharedWebApp(test: TestFn, options: (owner: Owner) => ServedHostsOptions): () => Stage {
+export function sharedWebApp(test: TestFn, options: (owner: Owner) => ServedHostsOptions, serving?: Serving): () => Stage {
 	const releases: (() => void | Promise<void>)[] = [];
 	let stage: Stage | undefined;
 	test.before('a web app answers on all hosts', async t => {
@@ -30,7 +30,7 @@ export function sharedWebApp(test: TestFn, options: (owner: Owner) => ServedHost
 			if (found === undefined) throw new Error(`there is no node ${name}`);
 			return found;
 		};
-		stage = {hosts, app: await openWebApp(owner, hosts), node, server};
+		stage = {hosts, app: await openWebApp(owner, hosts, serving), node, server};
 	});
 	test.after.always('nothing of it is left', async t => {
 		t.timeout(120_000);
@@ -62,7 +62,7 @@ export function nothingMoved(
 	after: Standing,
 	isExcused: (node: string) => boolean = () => false,
 ): void {
-	const moved = [...before].filter(([uid, {node, pid}]) => !isExcused(node) && after.get(uid)?.pid !== pid);
+	const moved = [...before].filter(([uid, {node, program}]) => !isExcused(node) && after.get(uid)?.program !== program);
 	t.deepEqual(
 		moved.map(([, {name, node}]) => `${name} on ${node}`),
 		[],

@@ -26,7 +26,7 @@ export function networkOf(told: ToldOfNetwork, treat: NetworkTreatment, after: (
 			else told.set(key, object);
 	};
 	return {
-		info: () => ({pods: 'routed', services: 'proxy'}),
+		info: () => ({pods: 'shared', services: 'proxy'}),
 		run(command, done) {
 			const treatment = treat();
 			if (treatment === undefined) return;

@@ -46,6 +46,8 @@ export type ServedHostsOptions = {
 	readonly grace?: string;
 	/** Of each agent. */
 	readonly flags?: readonly string[];
+	/** What runs the pods of a node; `--runtime=process` when nobody says. */
+	readonly runtimeOf?: (node: string) => readonly string[];
 	/** The home of a node, where it is to be a special one. */
 	readonly homeFor?: (node: string) => Home | undefined;
 };
@@ -54,7 +56,16 @@ let count = 0;
 
 /** Everything goes with the owner. */
 export async function openServedHosts(owner: Owner, options: ServedHostsOptions): Promise<ServedHosts> {
-	const {servers: serverNames = ['s'], nodes: nodeNames, others = [], store, grace = '5s', flags = [], homeFor} = options;
+	const {
+		servers: serverNames = ['s'],
+		nodes: nodeNames,
+		others = [],
+		store,
+		grace = '5s',
+		flags = [],
+		runtimeOf = () => ['--runtime=process'],
+		homeFor,
+	} = options;
 	const network = layNetwork(owner, `tf${process.pid}${count++}`, [...serverNames, ...nodeNames, ...others]);
 	const ofServer = [`--grace=${grace}`, ...((await store?.(network)) ?? [])];
 	const served = (name: string, words: readonly string[], home?: Home): ServedHost => {
@@ -82,8 +93,8 @@ export async function openServedHosts(owner: Owner, options: ServedHostsOptions)
 	}
 	const token = (await first.fine('token', 'create', '--join')).trim();
 	const join = servers.map(({address}) => `https://${address}:6443`).join();
-	const common = ['agent', '--detach', '--network=routed', '--runtime=process', ...flags];
-	const nodes = nodeNames.map(name => served(name, common, homeFor?.(name)));
+	const common = ['agent', '--detach', '--network=routed', ...flags];
+	const nodes = nodeNames.map(name => served(name, [...common, ...runtimeOf(name)], homeFor?.(name)));
 	// Addresses of Services are found by way of it; it leads no farther than to the switch.
 	for (const node of nodes) node.run('ip', 'route', 'add', 'default', 'dev', 'eth0');
 	for (const node of nodes) await node.start(`--join=${join}`, `--token=${token}`, `--node=${node.name}`);

@@ -9,7 +9,7 @@ import type {Service} from '../../../api/kinds/service.js';
 import {isConditionTrue} from '../../../api/conditions.js';
 import {linkOf, namespaceOf} from '../../../agent/pod-network/names.js';
 import {gateway} from '../../../agent/pod-network/link-commands.js';
-import {isReady, pidOf} from '../cluster/pods.js';
+import {containerOf, pidOf} from '../cluster/pods.js';
 import {lives, programsOf} from '../cluster/processes.js';
 import {eventually} from '../cluster/waiting.js';
 import type {Owner} from '../owner.js';
@@ -24,7 +24,15 @@ const longMs = 150_000;
 /** Answers with its pod's name; it ends at once when it is told to. */
 const answering = `require('http').createServer((asked, answer) => answer.end(process.env.POD_NAME)).listen(8000)`;
 
-const deployment = {
+/** What serves: one container, which listens at port 8000 and answers with its pod's name. */
+export type Serving = {readonly runtimeClassName: string; readonly container: object};
+
+const asProcess: Serving = {
+	runtimeClassName: 'process',
+	container: {image: 'node', command: [process.execPath, '--max-semi-space-size=1', '-e', answering]},
+};
+
+const deploymentOf = ({runtimeClassName, container}: Serving): object => ({
 	apiVersion: 'apps/v1',
 	kind: 'Deployment',
 	metadata: {name: 'web'},
@@ -34,13 +42,12 @@ const deployment = {
 		template: {
 			metadata: {labels: {app: 'web'}},
 			spec: {
-				runtimeClassName: 'process',
+				runtimeClassName,
 				terminationGracePeriodSeconds: 5,
 				containers: [
 					{
 						name: 'web',
-						image: 'node',
-						command: [process.execPath, '--max-semi-space-size=1', '-e', answering],
+						...container,
 						ports: [{containerPort: 8000}],
 						readinessProbe: {httpGet: {port: 8000}, periodSeconds: 1, timeoutSeconds: 5},
 					},
@@ -48,7 +55,7 @@ const deployment = {
 			},
 		},
 	},
-};
+});
 
 const service = {
 	apiVersion: 'v1',
@@ -92,8 +99,8 @@ export type View = {
 	readonly nodes: readonly NodeObject[];
 };
 
-/** By uid of each pod that is ready: which process it is, and where. */
-export type Standing = ReadonlyMap<string, {readonly name: string; readonly node: string; readonly pid: number | undefined}>;
+/** By uid of each pod that is ready: which program it is, as its containerID says, and where. */
+export type Standing = ReadonlyMap<string, {readonly name: string; readonly node: string; readonly program: string | undefined}>;
 
 export type WebApp = {
 	readonly view: () => Promise<View>;
@@ -120,9 +127,9 @@ const routeTimeoutMs = 30_000;
 type Place = {readonly host: ServedHost; readonly client: Client; readonly ways: readonly Way[]};
 
 /** Resolves when all of it answers. It goes with the owner. */
-export async function openWebApp(owner: Owner, hosts: ServedHosts): Promise<WebApp> {
+export async function openWebApp(owner: Owner, hosts: ServedHosts, serving = asProcess): Promise<WebApp> {
 	const {nodes, api, apply} = hosts;
-	await apply(service, route, deployment, clientPods);
+	await apply(service, route, deploymentOf(serving), clientPods);
 	const list = async <Item>(path: string): Promise<readonly Item[]> => ((await api({path})) as {readonly items: readonly Item[]}).items;
 
 	const view = async (): Promise<View> => {
@@ -150,7 +157,8 @@ export async function openWebApp(owner: Owner, hosts: ServedHosts): Promise<WebA
 			return `pods of the app: ${web.map(told).join('; ')}`;
 		const addresses = staying.map(({status}) => status?.podIP ?? '').toSorted();
 		if (endpoints.toSorted().join() !== addresses.join()) return `endpoints are ${endpoints.join()}, pods are at ${addresses.join()}`;
-		const dead = staying.find(pod => !lives(pidOf(pod) ?? 0));
+		// Of containers of an Engine the answers below say it.
+		const dead = serving.runtimeClassName === 'process' ? staying.find(pod => !lives(pidOf(pod) ?? 0)) : undefined;
 		if (dead !== undefined) return `${told(dead)} has no process`;
 		for (const host of nodes) {
 			if (away.includes(host.name)) continue;
@@ -217,7 +225,10 @@ export async function openWebApp(owner: Owner, hosts: ServedHosts): Promise<WebA
 			return new Map(
 				web
 					.filter(pod => isReady(pod) && pod.metadata.deletionTimestamp === undefined)
-					.map(pod => [pod.metadata.uid, {name: pod.metadata.name, node: pod.spec?.nodeName ?? '', pid: pidOf(pod)}]),
+					.map(pod => [
+						pod.metadata.uid,
+						{name: pod.metadata.name, node: pod.spec?.nodeName ?? '', program: containerOf(pod)?.containerID},
+					]),
 			);
 		},
 		settled,
@@ -235,6 +246,8 @@ export async function openWebApp(owner: Owner, hosts: ServedHosts): Promise<WebA
 		askedOn,
 	};
 }
+
+const isReady = ({status}: Pod): boolean => isConditionTrue(status?.conditions, 'Ready');
 
 const thirty = 30;
 
