@@ -3,17 +3,21 @@
 
 import {spawn} from 'node:child_process';
 import {realpathSync} from 'node:fs';
+import path from 'node:path';
 import type {NetworkObject} from '../actors/protocol/network-object.js';
 import {localAddressOf} from '../actors/node/network/local-address.js';
 import type {Benchmark} from './harness/benchmark.js';
 import {programsFound} from './harness/programs.js';
 import type {Scope} from './harness/scope.js';
-import {ratios, type Row} from './harness/table.js';
+import {median, ratios, type Row} from './harness/table.js';
+import {layNetwork} from './rigs/fleet/network.js';
 import {clusterIPOf, openRoutedHosts} from './rigs/fleet/routed-hosts.js';
 import {dataPlaneNode, startDataPlane} from './rigs/network/data-plane.js';
 import {megabytesPerSecond} from './rigs/network/iperf.js';
 import {answering, configurationOf, startNginx} from './rigs/network/nginx.js';
+import type {ServiceRulesPart} from './rigs/network/service-rules-program.js';
 import {wrk, type Load} from './rigs/network/wrk.js';
+import {startPart} from './rigs/remote.js';
 import {freePort, isOpen, until} from './rigs/servers/server.js';
 
 const defaultRounds = 5;
@@ -28,7 +32,11 @@ export const servicesBenchmark: Benchmark = {
 		const programs = programsFound({nginx: 'nginx-light', wrk: 'wrk', iperf3: 'iperf3', ip: 'iproute2', nft: 'nftables'});
 		const proxied = await underProxy(scope, programs);
 		const routed = await withRoutedPods(scope, programs);
-		return [...(await half('user-space', proxied, rounds, 0.3)), ...(await half('routed', routed, rounds, 0.8))];
+		return [
+			...(await rules(scope, rounds)),
+			...(await half('user-space', proxied, rounds, 0.3)),
+			...(await half('routed', routed, rounds, 0.8)),
+		];
 	},
 };
 
@@ -146,6 +154,38 @@ const service = (name: string, port: number) => ({
 	metadata: {name},
 	spec: {selector: {app: name}, ports: [{port, targetPort: port}]},
 });
+
+// ---- rules of the kernel -----------------------------------------------------------------------------------------------------
+
+const scale = {services: 1_000, endpoints: 10, changes: 20};
+
+/** What writing them takes, beside what nft alone takes for the same rules: once all of them, and one Service. */
+async function rules(scope: Scope, rounds: number): Promise<readonly Row[]> {
+	const owner = {teardown: scope.defer};
+	const network = layNetwork(owner, `tr${process.pid}`, ['r']);
+	const program = path.join(import.meta.dirname, 'rigs/network/service-rules-program.js');
+	const whole: number[] = [];
+	const restore: number[] = [];
+	const change: number[] = [];
+	const restoreChange: number[] = [];
+	for (let round = 0; round < rounds; round++) {
+		const part = startPart<ServiceRulesPart>(owner, program, [], network.on('r'));
+		const took = await part.call('measure', scale);
+		whole.push(took.program);
+		restore.push(took.restore);
+		change.push(median(took.change));
+		restoreChange.push(median(took.restoreChange));
+	}
+	const what = `${scale.services} Services of ${scale.endpoints} endpoints`;
+	return [
+		{what: `rules of ${what}`, values: whole, unit: 'ms'},
+		{what: `rules of ${what}, restored by nft`, values: restore, unit: 'ms'},
+		{what: `rules of ${what}, ours / restored`, values: ratios(whole, restore), unit: 'x', goal: {atMost: 1.3}},
+		{what: 'one endpoint of one of them', values: change, unit: 'ms'},
+		{what: 'one endpoint of one of them, restored by nft', values: restoreChange, unit: 'ms'},
+		{what: 'one endpoint of one of them, ours / restored', values: ratios(change, restoreChange), unit: 'x', goal: {atMost: 1.3}},
+	];
+}
 
 // ---- figures -----------------------------------------------------------------------------------------------------------------
 

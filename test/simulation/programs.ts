@@ -172,6 +172,8 @@ export class Programs {
 		const isFormer = (this.#removals.get(`${node.name}/${uid}`) ?? 0) < (this.#invariants.nodesOf(uid).get(node.name) ?? 0) - 1;
 		if (isFormer) return command.type === 'sandbox.remove' ? this.onProgramEnded(node, uid) : undefined;
 		if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
+		// Where it could not be written that it is gone, it is removed once more: before the next one begins nothing is lost by that.
+		if (command.type === 'sandbox.remove' && !node.programs.pods.has(uid)) return;
 		// What runs in a sandbox that has died has to end, to run in the next one.
 		if (command.type === 'container.stop' && node.programs.pods.get(uid)?.isLost === true) return;
 		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);

@@ -1,4 +1,4 @@
-// What the data plane of a node has as endpoints of a headless Service, seen from its host all the time.
+// What a node has as endpoints, seen from its host all the time: of a headless Service in its data plane, or of all others in the rules of its kernel.
 
 import {spawn} from 'node:child_process';
 import path from 'node:path';
@@ -20,11 +20,23 @@ type Waiting = {readonly holds: (addresses: ReadonlySet<string>) => boolean; rea
 /** Where the resolver of a node listens that was not told. */
 const resolverPort = 8053;
 
-/** `before`: the words before a command that is to run on that host. */
-export function watchEndpoints(owner: Owner, before: readonly string[], service: string): EndpointsSeen {
-	const program = path.join(import.meta.dirname, 'endpoint-program.js');
-	const name = `${service}.default.svc.cluster.local`;
-	const [first = '', ...rest] = [...before, process.execPath, program, String(resolverPort), name];
+/** Of a headless Service, in the data plane. `before`: the words before a command that is to run on that host. */
+export const watchEndpoints = (owner: Owner, before: readonly string[], service: string): EndpointsSeen =>
+	watched(owner, [
+		...before,
+		process.execPath,
+		programAt('endpoint-program.js'),
+		String(resolverPort),
+		`${service}.default.svc.cluster.local`,
+	]);
+
+/** Of all Services with an address, in the kernel. */
+export const watchRules = (owner: Owner, before: readonly string[]): EndpointsSeen =>
+	watched(owner, [...before, process.execPath, programAt('rules-seen-program.js')]);
+
+const programAt = (name: string): string => path.join(import.meta.dirname, name);
+
+function watched(owner: Owner, [first = '', ...rest]: readonly string[]): EndpointsSeen {
 	const child = spawn(first, rest, {stdio: ['pipe', 'pipe', 'inherit']});
 	owner.teardown(() => void child.kill('SIGKILL'));
 	let seen: readonly [atMs: number, addresses: ReadonlySet<string>] | undefined;
