@@ -102,14 +102,16 @@ const serviceOf = (web: number, bytes: number): readonly NetworkObject[] => [
 
 // ---- routed pods -------------------------------------------------------------------------------------------------------------
 
+const scratch = '/srv';
+
 /** One host with two pods; its own programs ask. */
 async function withRoutedPods(scope: Scope, programs: Programs): Promise<Setting> {
 	const hosts = await openRoutedHosts({teardown: scope.defer}, ['h']);
 	const {first, network} = hosts;
 	// Addresses of Services are found by way of it; it leads no farther than to the switch.
 	first.run('ip', 'route', 'add', 'default', 'dev', 'eth0');
-	const configuration = configurationOf('/tmp', `0.0.0.0:${webPort}`, answering, 'unlogged');
-	const serving = `printf '%s' "$CONFIGURATION" >/tmp/nginx.conf && exec ${realpathSync(programs.nginx)} -c /tmp/nginx.conf -e /tmp/error.log`;
+	const configuration = configurationOf(scratch, `0.0.0.0:${webPort}`, answering, 'unlogged');
+	const serving = `printf '%s' "$CONFIGURATION" >${scratch}/nginx.conf && exec ${realpathSync(programs.nginx)} -c ${scratch}/nginx.conf -e ${scratch}/error.log`;
 	await hosts.apply(
 		pod('web', webPort, ['/bin/sh', '-c', serving], [{name: 'CONFIGURATION', value: configuration}]),
 		pod('bytes', bytesPort, [realpathSync(programs.iperf3), '--server', '--port', String(bytesPort)]),
@@ -143,8 +145,11 @@ const pod = (name: string, port: number, command: readonly string[], env: readon
 				command: command.map(word => word.replaceAll('$', () => '$$')),
 				env,
 				readinessProbe: {tcpSocket: {port}, periodSeconds: 1},
+				// What it writes goes with it, and is in nobody's way.
+				volumeMounts: [{name: 'scratch', mountPath: scratch}],
 			},
 		],
+		volumes: [{name: 'scratch', emptyDir: {}}],
 	},
 });
 
