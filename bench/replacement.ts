@@ -11,7 +11,7 @@ import {isReady, pidOf} from './rigs/cluster/pods.js';
 import {kill, processesOf} from './rigs/cluster/processes.js';
 import {eventually, within} from './rigs/cluster/waiting.js';
 import {openRoutedHosts, type RoutedHost, type RoutedHosts} from './rigs/fleet/routed-hosts.js';
-import {sharedNowMs, watchEndpoints, watchRules, type EndpointsSeen} from './rigs/network/endpoints-seen.js';
+import {resolverFlag, sharedNowMs, watchEndpoints, watchRules, type EndpointsSeen} from './rigs/network/endpoints-seen.js';
 import {startSwarm} from './rigs/network/swarm.js';
 
 const defaultRounds = 5;
@@ -32,7 +32,7 @@ export const replacementBenchmark: Benchmark = {
 			docker: 'docker.io iptables',
 			busybox: 'busybox-static',
 		});
-		const hosts = await openRoutedHosts({teardown: scope.defer}, names);
+		const hosts = await openRoutedHosts({teardown: scope.defer}, names, resolverFlag);
 		const seen = watchersOf(scope, hosts);
 		const ends = await endsOf(scope, hosts, rounds);
 		const byDefault = await deathsOf(hosts, seen, rounds);

@@ -139,11 +139,20 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			const labelSelector = Object.entries(spec?.selector ?? {})
 				.map(([key, value]) => `${key}=${value}`)
 				.join();
-			const [slices, pods] = await Promise.all([
+			const [slices, pods, nodes] = await Promise.all([
 				listAll(client, resourceOf('endpointslices'), metadata.namespace, {labelSelector: `${serviceNameLabel}=${metadata.name}`}),
 				labelSelector === '' ? [] : listAll(client, resourceOf('pods'), metadata.namespace, {labelSelector}),
+				// Who may not read them is not told what is of them.
+				listAll(client, resourceOf('nodes'), undefined).catch(() => []),
 			]);
-			return describeService(object as Service, slices as readonly EndpointSlice[], pods as readonly Pod[], nowMs, widthOf);
+			return describeService(
+				object as Service,
+				slices as readonly EndpointSlice[],
+				pods as readonly Pod[],
+				nodes as readonly NodeObject[],
+				nowMs,
+				widthOf,
+			);
 		}
 		case 'ConfigMap':
 			return describeConfigMap(object, nowMs);

@@ -2,6 +2,7 @@
 
 import {conditionOf} from '../../api/conditions.js';
 import type {EndpointSlice} from '../../api/kinds/endpointslice.js';
+import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Service, ServicePort} from '../../api/kinds/service.js';
 import type {WidthOf} from '../screen/table.js';
@@ -10,11 +11,12 @@ import {drawFields, drawSection, labelLines, metadataFields, type Field} from '.
 type Endpoint = EndpointSlice['endpoints'][number];
 type Ports = NonNullable<EndpointSlice['ports']>;
 
-/** Everything but the events. `pods` are those of its selector. */
+/** Everything but the events. `pods` are those of its selector, `nodes` all, as far as they are known. */
 export function describeService(
 	service: Service,
 	slices: readonly EndpointSlice[],
 	pods: readonly Pod[],
+	nodes: readonly NodeObject[],
 	nowMs: number,
 	widthOf: WidthOf,
 ): string {
@@ -37,7 +39,15 @@ export function describeService(
 	]);
 	const found = slices.flatMap(({endpoints, ports = []}) => endpoints.map(endpoint => ({endpoint, ports})));
 	const used = found.filter(({endpoint}) => endpoint.conditions?.ready !== false);
-	const out = podsLeftOut(service, slices, pods).map(({name, node = '<none>', why}) => [name, node, why]);
+	const left = [
+		...podsLeftOut(service, slices, pods),
+		...leftOutElsewhere(
+			spec,
+			used.map(({endpoint}) => endpoint),
+			nodes,
+		),
+	];
+	const out = left.map(({name, node = '<none>', why}) => [name, node, why]);
 	return (
 		fields +
 		drawSection(
@@ -70,6 +80,23 @@ export function podsLeftOut({spec = {}}: Service, slices: readonly EndpointSlice
 			why: whyAbsent(pod, spec.ports ?? []),
 		})),
 	];
+}
+
+/** Endpoints that only their own node leads to. */
+function leftOutElsewhere(
+	{ports = []}: NonNullable<Service['spec']>,
+	used: readonly Endpoint[],
+	nodes: readonly NodeObject[],
+): readonly PodLeftOut[] {
+	if (!ports.some(({protocol}) => protocol === 'UDP')) return [];
+	const relayed = new Set(nodes.filter(({status}) => status?.network?.reach === 'relayed').map(({metadata}) => metadata.name));
+	return used
+		.filter(({nodeName = ''}) => relayed.has(nodeName))
+		.map(endpoint => ({
+			name: nameOf(endpoint),
+			node: endpoint.nodeName,
+			why: 'for other nodes, over UDP: its node is behind NAT, and UDP is not relayed',
+		}));
 }
 
 const portFields = ({name = '<unset>', port, targetPort = port, nodePort, protocol = 'TCP'}: ServicePort): readonly Field[] => [

@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import type {EndpointSlice} from '../../api/kinds/endpointslice.js';
+import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Service} from '../../api/kinds/service.js';
 import {describeService} from '../../cli/describe/service.js';
@@ -30,8 +31,13 @@ const endpoint = (name: string, address: string, conditions: object) => ({
 const slice = (...endpoints: readonly object[]): EndpointSlice =>
 	({addressType: 'IPv4', endpoints, ports: [{name: 'http', port: 8000}]}) as unknown as EndpointSlice;
 
-const page = (spec: object, slices: readonly EndpointSlice[], pods: readonly Pod[], status?: object): string =>
-	describeService(service(spec, status), slices, pods, nowMs, text => text.length);
+const page = (
+	spec: object,
+	slices: readonly EndpointSlice[],
+	pods: readonly Pod[],
+	status?: object,
+	nodes: readonly NodeObject[] = [],
+): string => describeService(service(spec, status), slices, pods, nodes, nowMs, text => text.length);
 
 test('where it listens, and who serves', t => {
 	const spec = {
@@ -45,6 +51,19 @@ test('where it listens, and who serves', t => {
 	t.regex(text, /^Port: +http {2}80\/TCP\nTargetPort: +web\/TCP\nNodePort: +http {2}30080\/TCP\n/m);
 	t.regex(text, /^Endpoints:\n +ADDRESS +POD +NODE\n +10\.244\.1\.7:8000 +a +n1\n/m);
 	t.notRegex(text, /Left Out/);
+});
+
+test('a pod behind NAT is left out of UDP for other nodes, and of nothing else', t => {
+	const node = (reach: string): NodeObject =>
+		({...committed({apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1'}}, {network: {pods: 'routed', reach}})}) as NodeObject;
+	const slices = [slice(endpoint('a', '10.244.1.7', {ready: true}))];
+	const over = (protocol: string): object => ({selector: {app: 'web'}, clusterIP: '10.96.0.7', ports: [{port: 53, protocol}]});
+	t.regex(page(over('UDP'), slices, [], undefined, [node('relayed')]), /Left Out:\n.*\n +a +n1 +for other nodes, over UDP: .* not relayed/);
+	for (const [protocol, reach] of [
+		['UDP', 'direct'],
+		['TCP', 'relayed'],
+	] as const)
+		t.notRegex(page(over(protocol), slices, [], undefined, [node(reach)]), /Left Out/);
 });
 
 test('each pod that does not serve says why', t => {

@@ -7,11 +7,11 @@ import {connect, createServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
-import type {ExecutionContext} from 'ava';
 import {brokerConfig} from '../../server/broker-config.js';
 import type {BrokerLogin} from '../../server/tokens.js';
 import {passwordField, passwordHash} from '../../server/mosquitto-hash.js';
 import {within} from '../../bench/rigs/cluster/waiting.js';
+import type {Owner} from '../../bench/rigs/owner.js';
 
 export const controlSecret = 'the password of control: #@/%';
 
@@ -27,7 +27,12 @@ export type Mosquitto = {
 	readonly says: (pattern: RegExp) => Promise<string>;
 };
 
-export async function startMosquitto(t: ExecutionContext, logins: readonly BrokerLogin[]): Promise<Mosquitto> {
+/** On this host, or in the network of another one: `words` stand before its command. */
+export async function startMosquitto(
+	t: Owner,
+	logins: readonly BrokerLogin[],
+	{address, words}: {readonly address: string; readonly words: readonly string[]} = {address: '127.0.0.1', words: []},
+): Promise<Mosquitto> {
 	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-mosquitto-'));
 	const port = await freePort();
 	const listeners = new Set<(line: string) => void>();
@@ -47,7 +52,7 @@ export async function startMosquitto(t: ExecutionContext, logins: readonly Broke
 	const write = (all: readonly BrokerLogin[]): void => {
 		const files = {passwordFile: path.join(folder, 'passwords'), aclFile: path.join(folder, 'acl')};
 		const controlPassword = passwordField(passwordHash(controlSecret));
-		const {conf, acl, passwords} = brokerConfig({host: '127.0.0.1', port, ...files, logins: all, controlPassword});
+		const {conf, acl, passwords} = brokerConfig({host: address, port, ...files, logins: all, controlPassword});
 		writeFileSync(files.passwordFile, passwords, {mode: 0o600});
 		writeFileSync(files.aclFile, acl, {mode: 0o600});
 		// Started by root it would become another user, who may not read a test's files.
@@ -55,12 +60,13 @@ export async function startMosquitto(t: ExecutionContext, logins: readonly Broke
 	};
 	const start = async (): Promise<void> => {
 		const running = says(/^\d+: mosquitto version .* running/);
-		child = spawn('mosquitto', ['-c', path.join(folder, 'conf')], {stdio: ['ignore', 'ignore', 'pipe']});
+		const [program = '', ...rest] = [...words, 'mosquitto', '-c', path.join(folder, 'conf')];
+		child = spawn(program, rest, {stdio: ['ignore', 'ignore', 'pipe']});
 		const failed = once(child, 'exit').then(() => Promise.reject(new Error('mosquitto ended at once')));
 		if (child.stderr !== null) createInterface(child.stderr).on('line', line => [...listeners].forEach(listener => listener(line)));
 		for (const each of [running, failed]) each.catch(() => undefined);
 		await Promise.race([running, failed]);
-		await reachable(port);
+		if (words.length === 0) await reachable(port);
 	};
 	const kill = async (): Promise<void> => {
 		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

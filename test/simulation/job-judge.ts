@@ -118,8 +118,10 @@ export class JobJudge {
 	}
 
 	/** Let go otherwise than by a dismissal, which deletes it in the same moment: it was counted. */
-	#onReleased(before: Pod, pod: Pod, isGone: boolean, {job}: Known): void {
+	#onReleased(before: Pod, pod: Pod, isGone: boolean, {job, failuresOf}: Known): void {
 		const isDismissed = this.#dismissed.has(pod.metadata.uid) && (isGone || isDeleting(pod)) && !isDeleting(before);
+		// The pod alone knew how often its index had failed.
+		if (isDismissed) failuresOf.delete(indexOf(pod));
 		if (this.isLoading || isDismissed || isDeleting(job) || isOver(job)) return;
 		const {uid, name} = pod.metadata;
 		const {succeeded, failed} = uncountedOf(job);

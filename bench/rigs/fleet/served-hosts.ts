@@ -48,6 +48,8 @@ export type ServedHostsOptions = {
 	readonly flags?: readonly string[];
 	/** What runs the pods of a node; `--runtime=process` when nobody says. */
 	readonly runtimeOf?: (node: string) => readonly string[];
+	/** Called when all nodes have joined: a broker elsewhere has to hear of their logins before they are let in. */
+	readonly joined?: (servers: readonly ServedHost[], nodes: readonly ServedHost[]) => Promise<void>;
 	/** The home of a node, where it is to be a special one. */
 	readonly homeFor?: (node: string) => Home | undefined;
 };
@@ -64,6 +66,7 @@ export async function openServedHosts(owner: Owner, options: ServedHostsOptions)
 		grace = '5s',
 		flags = [],
 		runtimeOf = () => ['--runtime=process'],
+		joined,
 		homeFor,
 	} = options;
 	const network = layNetwork(owner, `tf${process.pid}${count++}`, [...serverNames, ...nodeNames, ...others]);
@@ -98,6 +101,7 @@ export async function openServedHosts(owner: Owner, options: ServedHostsOptions)
 	// Addresses of Services are found by way of it; it leads no farther than to the switch.
 	for (const node of nodes) node.run('ip', 'route', 'add', 'default', 'dev', 'eth0');
 	for (const node of nodes) await node.start(`--join=${join}`, `--token=${token}`, `--node=${node.name}`);
+	await joined?.(servers, nodes);
 	const part: Remote<ApiPart> = startPart(owner, path.join(import.meta.dirname, 'api-program.js'), [], first.words);
 	return {
 		network,

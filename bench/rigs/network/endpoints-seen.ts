@@ -17,8 +17,9 @@ export type EndpointsSeen = {
 
 type Waiting = {readonly holds: (addresses: ReadonlySet<string>) => boolean; readonly found: Deferred<number>};
 
-/** Where the resolver of a node listens that was not told. */
 const resolverPort = 8053;
+/** Of the nodes that are looked at: each host has a loopback of its own. */
+export const resolverFlag = `--dns=127.0.0.1:${resolverPort}`;
 
 /** Of a headless Service, in the data plane. `before`: the words before a command that is to run on that host. */
 export const watchEndpoints = (owner: Owner, before: readonly string[], service: string): EndpointsSeen =>

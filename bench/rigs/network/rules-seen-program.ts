@@ -12,19 +12,27 @@ function read(): void {
 	isStale = isReading;
 	if (isReading) return;
 	isReading = true;
-	execFile(nft, ['list', 'ruleset', 'inet'], {maxBuffer: 67_108_864}, (_error, text) => {
-		const addresses = [...new Set([...text.matchAll(/\b(10\.244\.\d+\.\d+)(?::| \. )\d+/g)].map(([, address = '']) => address))].sort();
+	execFile(nft, ['list', 'ruleset', 'inet'], {maxBuffer: 67_108_864}, (error, text) => {
+		isReading = false;
+		// While they change it may not get hold of them.
+		if (error !== null) return void setTimeout(read, 1);
+		const addresses = [
+			...new Set([...text.matchAll(/\b(10\.244\.\d+\.\d+)(?::| \. )\d+(?![\d.])/g)].map(([, address = '']) => address)),
+		].sort();
 		if (addresses.join() !== before) {
 			before = addresses.join();
 			process.stdout.write(`${JSON.stringify([Number(process.hrtime.bigint()) / 1e6, addresses])}\n`);
 		}
-		isReading = false;
 		if (isStale) read();
 	});
 }
 
-const monitor = spawn(nft, ['monitor', 'rules'], {stdio: ['ignore', 'pipe', 'inherit']});
+// Into a pipe it would write by the block.
+const monitor = spawn('stdbuf', ['-oL', nft, 'monitor', 'rules'], {stdio: ['ignore', 'pipe', 'inherit']});
 monitor.stdout.on('data', read);
+monitor.once('exit', code => {
+	throw new Error(`nft monitor ended with ${code}`);
+});
 process.stdin.resume().on('end', () => {
 	monitor.kill();
 	process.exit();
