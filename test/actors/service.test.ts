@@ -253,11 +253,12 @@ test('a slice names its service, its owner and its ports', t => {
 	});
 });
 
-test('pods of a silent node serve nobody; those of an agent that restarts go on, and all come back', t => {
+test('pods of a silent node are not ready, and serve nobody once it is lost; those of an agent that restarts go on, and all come back', t => {
 	const readyOn = (node: NodeObject): unknown => conditionsOf(indexOf(node, servingPod('a')));
 	const out = {a: {ready: false, serving: false, terminating: false}};
+	const tried = {a: {ready: false, serving: true, terminating: false}};
 	const serves = {a: {ready: true, serving: true, terminating: false}};
-	t.deepEqual(readyOn(seenNode('NodeSuspect', 'Unknown')), out);
+	t.deepEqual(readyOn(seenNode('NodeSuspect', 'Unknown')), tried);
 	t.deepEqual(readyOn(seenNode('NodeLost', 'Unknown')), out);
 	t.deepEqual(readyOn(seenNode('AgentRestarting', 'Unknown')), serves);
 	t.deepEqual(readyOn(seenNode('NodeStatusUnknown', 'Unknown')), serves);

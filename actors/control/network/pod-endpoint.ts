@@ -7,7 +7,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import type {Service, ServicePort} from '../../../api/kinds/service.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
-import {silentReasons} from '../nodes/node-finding.js';
+import {silentReasons, suspectReason} from '../nodes/node-finding.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isReady, isTerminal} from '../pods/pod-lifecycle.js';
 
@@ -25,10 +25,14 @@ export const isSameEndpoint = (before: Pod, after: Pod): boolean =>
 	before.spec === after.spec &&
 	before.metadata.labels === after.metadata.labels;
 
-/** Whether nothing is heard of a node: its pods serve nobody. An agent that restarts, and a control plane that does, say nothing of its pods. */
-export function isSilent(node: NodeObject | undefined): boolean {
+/** Whether nothing is heard of a node: its pods get no traffic where others can have it. An agent that restarts, and a control plane that does, say nothing of its pods. */
+export const isSilent = (node: NodeObject | undefined): boolean => silenceOf(node) !== undefined;
+
+/** Undefined: it is heard. */
+export function silenceOf(node: NodeObject | undefined): 'suspect' | 'lost' | undefined {
 	const {status, reason = ''} = conditionOf(node?.status?.conditions, 'Ready') ?? {};
-	return node === undefined || (status !== 'True' && silentReasons.has(reason));
+	if (node !== undefined && (status === 'True' || !silentReasons.has(reason))) return undefined;
+	return reason === suspectReason ? 'suspect' : 'lost';
 }
 
 /** Undefined: it is none, now. */
@@ -38,8 +42,10 @@ export function endpointOf(pod: Pod, {spec = {}, metadata}: Service, known: Know
 	if (address === undefined || nodeName === undefined) return undefined;
 	const node = known.get(nodeKey(nodeName)) as NodeObject | undefined;
 	const terminating = isDeleting(pod);
-	const serving = isReady(pod) && !isSilent(node);
-	const ready = spec.publishNotReadyAddresses === true || (serving && !terminating);
+	const silence = silenceOf(node);
+	// Of a suspect node it is not known yet: where no pod is ready its pods are tried.
+	const serving = isReady(pod) && silence !== 'lost';
+	const ready = spec.publishNotReadyAddresses === true || (serving && !terminating && silence === undefined);
 	const zone = node?.metadata.labels?.['topology.kubernetes.io/zone'];
 	const {namespace = '', name, uid} = pod.metadata;
 	return {

@@ -15,7 +15,7 @@ import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
 import {onNode} from '../pods/pod-terms.js';
 import {lacksAddresses, ownTerms, serviceAllotment} from './addresses.js';
-import {isSameEndpoint, isSilent} from './pod-endpoint.js';
+import {isSameEndpoint, isSilent, silenceOf} from './pod-endpoint.js';
 import {isSelecting, slicesOf, sliceWrites} from './slices.js';
 
 export const serviceController = controller<Service>({
@@ -65,7 +65,7 @@ function* ofPod(before: Pod | undefined, after: Pod | undefined, known: Known): 
 
 function* ofNode({before, after}: Watched, known: Known): Iterable<ApiObject> {
 	const [was, is] = [before as NodeObject | undefined, after as NodeObject | undefined];
-	if (isSilent(was) === isSilent(is) && was?.status?.addresses === is?.status?.addresses && was?.metadata.labels === is?.metadata.labels)
+	if (silenceOf(was) === silenceOf(is) && was?.status?.addresses === is?.status?.addresses && was?.metadata.labels === is?.metadata.labels)
 		return;
 	const name = (after ?? before)?.metadata.name ?? '';
 	const concerned = new Set<ApiObject>(known.byTerm('services', balancedTerm));

@@ -31,6 +31,7 @@ const silent = {
 
 /** Why a node is not ready of which nothing is heard. An agent that says that it restarts leaves its pods running. */
 export const silentReasons: ReadonlySet<string> = new Set([silent.suspect.reason, silent.dead.reason]);
+export const suspectReason: string = silent.suspect.reason;
 
 const ours: ReadonlySet<string> = new Set(Object.values(silent).map(({reason}) => reason));
 

@@ -64,8 +64,9 @@ const viaOf = ({nodeName}: SliceEndpoint, view: View): string | undefined =>
 type Candidate = EndpointPlace & {readonly endpoint: SliceEndpoint; readonly isLocal: boolean};
 
 /**
- * With `onlyLocal` those of other nodes are left out. Terminating ones are used where no ready one is left and they still serve: what is
- * refused for sure is worse than a pod that is about to go.
+ * With `onlyLocal` those of other nodes are left out. Where no ready one is left those are used that served when they were heard last, and are
+ * terminating or on a node that is silent: what is refused for sure is worse than a pod that is about to go. Of all at once nothing is heard when
+ * it is the control plane that heard nothing, as behind a broker that was away.
  */
 export function chooseEndpoints(slices: Iterable<NetworkEndpoints>, port: PortOfService, view: View, onlyLocal: boolean): Chosen {
 	const known = new Map<string, EndpointPlace>();
@@ -82,7 +83,7 @@ export function chooseEndpoints(slices: Iterable<NetworkEndpoints>, port: PortOf
 	}
 	const candidates = [...reached.values()];
 	const ready = candidates.filter(({endpoint}) => isReady(endpoint));
-	const used = ready.length > 0 ? ready : candidates.filter(({endpoint}) => isServing(endpoint) && isTerminating(endpoint));
+	const used = ready.length > 0 ? ready : candidates.filter(({endpoint}) => isServing(endpoint));
 	for (const candidate of candidates)
 		if (!used.includes(candidate)) leftOut.push(leftOutOf(candidate.endpoint, candidate.address, whyUnused(candidate.endpoint)));
 	return {used: placesOf(used), known: sorted([...known.values()]), leftOut};
@@ -135,7 +136,7 @@ function whyUnreached(
 }
 
 function whyUnused(endpoint: SliceEndpoint): string {
-	if (!isTerminating(endpoint)) return 'it is not ready';
+	if (!isTerminating(endpoint)) return isServing(endpoint) ? 'its node is not heard, and others are ready' : 'it is not ready';
 	return isServing(endpoint) ? 'it is terminating, and others are ready' : 'it is terminating and does not serve any more';
 }
 

@@ -51,6 +51,13 @@ export const notReady = (address: string, nodeName = 'here'): EndpointOf => ({
 	conditions: {ready: false, serving: false, terminating: false},
 });
 
+/** Of a node that is suspect. */
+export const unheard = (address: string): EndpointOf => ({
+	addresses: [address],
+	nodeName: 'here',
+	conditions: {ready: false, serving: true, terminating: false},
+});
+
 export const terminating = (address: string, serving = true): EndpointOf => ({
 	addresses: [address],
 	nodeName: 'here',

@@ -3,7 +3,7 @@
 import type {ExecutionContext, TestFn} from 'ava';
 import type {NetworkChange} from '../../../actors/node/runtime/network-port.js';
 import type {At, Spot} from '../../../bench/rigs/services/spot.js';
-import {aNode, aService, aSlice, noService, noSlice, notReady, ready, servicePort, terminating} from './_network-objects.js';
+import {aNode, aService, aSlice, noService, noSlice, notReady, ready, servicePort, terminating, unheard} from './_network-objects.js';
 
 /** From where it serves and asks. */
 export type Place = {
@@ -106,6 +106,14 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		const {rig, at, service, slice, pods} = await world(t);
 		await rig.apply([service(), slice(terminating(pods.one), terminating(pods.two, false), notReady(pods.three))]);
 		t.deepEqual(await asked(rig.host, 'TCP', at), {'pod-0': many});
+	});
+
+	test('endpoints of nodes of which nothing is heard get clients where no ready one is left, and none else', async t => {
+		const {rig, at, service, slice, pods} = await world(t);
+		await rig.apply([service(), slice(unheard(pods.one), notReady(pods.two), notReady(pods.three))]);
+		t.deepEqual(await asked(rig.host, 'TCP', at), {'pod-0': many});
+		await rig.apply([slice(unheard(pods.one), ready(pods.two), notReady(pods.three))]);
+		t.deepEqual(await asked(rig.host, 'TCP', at), {'pod-1': many});
 	});
 
 	test('with affinity a client stays with its endpoint until that goes', async t => {
