@@ -32,7 +32,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'pods of a silent node go on serving',
 		file: 'actors/control/network/pod-endpoint.ts',
-		text: 'const serving = isReady(pod) && !isSilent(node);',
+		text: "const serving = isReady(pod) && silence !== 'lost';",
 		becomes: 'const serving = isReady(pod);',
 		test: 'test/actors/service.test.ts',
 	},
