@@ -95,6 +95,13 @@ const eventRow = (event: EventObject, nowMs: number): readonly string[] => {
 };
 
 /** The page of each kind; those without one are shown as they are. */
+/** Who may not read them is not told what is of them. */
+const nodesIfAllowed = (client: Client): Promise<readonly ApiObject[]> =>
+	listAll(client, resourceOf('nodes'), undefined).catch((error: unknown) => {
+		if (error instanceof AppError && error.code === 'ERR_FORBIDDEN') return [];
+		throw error;
+	});
+
 async function page(client: Client, object: ApiObject, nowMs: number, widthOf: WidthOf): Promise<string> {
 	switch (object.kind) {
 		case 'Pod':
@@ -142,8 +149,7 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			const [slices, pods, nodes] = await Promise.all([
 				listAll(client, resourceOf('endpointslices'), metadata.namespace, {labelSelector: `${serviceNameLabel}=${metadata.name}`}),
 				labelSelector === '' ? [] : listAll(client, resourceOf('pods'), metadata.namespace, {labelSelector}),
-				// Who may not read them is not told what is of them.
-				listAll(client, resourceOf('nodes'), undefined).catch(() => []),
+				spec?.ports?.some(({protocol}) => protocol === 'UDP') === true ? nodesIfAllowed(client) : [],
 			]);
 			return describeService(
 				object as Service,

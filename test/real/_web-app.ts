@@ -55,6 +55,13 @@ export function nothingLost(t: ExecutionContext, seen: readonly Seen[]): void {
 export const lossText = ({client, way, atMs, afterMs, error}: Lost): string =>
 	`${new Date(atMs).toISOString().slice(11)} ${client}, ${way}: ${error} after ${afterMs} ms`;
 
+/** All pods are replaced: what was decided while something was away reaches all nodes. */
+export async function replaceAll({app, server}: Stage): Promise<void> {
+	await server.fine('rollout', 'restart', 'deployment/web');
+	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
+	await app.settled();
+}
+
 /** Asserts that pods of before are the same processes, those aside that had to go. */
 export function nothingMoved(
 	t: ExecutionContext,

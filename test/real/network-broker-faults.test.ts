@@ -8,7 +8,7 @@ import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {passwordField, tokenHash} from '../../server/mosquitto-hash.js';
 import {credentialFile} from '../e2e/_hosts.js';
 import {controlSecret, startMosquitto, type Mosquitto} from './_mosquitto.js';
-import {nothingLost, nothingMoved, sharedWebApp} from './_web-app.js';
+import {nothingLost, nothingMoved, replaceAll, sharedWebApp} from './_web-app.js';
 
 const brokerHost = 'b';
 const graceMs = 5_000;
@@ -47,7 +47,7 @@ for (const [words, awayMs] of [
 ] as const)
 	test.serial(`a broker that dies and ${words} loses nothing, and no pod is given up`, async t => {
 		t.timeout(280_000);
-		const {app, server} = stage();
+		const {app} = stage();
 		const before = await app.standing();
 		const seen = await app.under(async () => {
 			await broker?.kill();
@@ -57,8 +57,5 @@ for (const [words, awayMs] of [
 		});
 		nothingLost(t, seen);
 		nothingMoved(t, before, await app.standing());
-		// What was decided meanwhile reaches all nodes.
-		await server.fine('rollout', 'restart', 'deployment/web');
-		await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
-		await app.settled();
+		await replaceAll(stage());
 	});

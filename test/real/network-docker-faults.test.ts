@@ -9,7 +9,7 @@ import test from 'ava';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {lossesOf, summaryOf} from '../../bench/rigs/fleet/load.js';
 import {startDockerd, type Dockerd} from '../../bench/rigs/servers/dockerd.js';
-import {lossText, nothingLost, nothingMoved, nowMs, sharedWebApp} from './_web-app.js';
+import {lossText, nothingLost, nothingMoved, nowMs, replaceAll, sharedWebApp} from './_web-app.js';
 
 const names = ['n1', 'n2'];
 const victim = 'n2';
@@ -56,7 +56,7 @@ const hangMs = 20_000;
 
 test.serial('an Engine that hangs loses nothing, and what was asked of it meanwhile is done afterwards', async t => {
 	t.timeout(280_000);
-	const {app, server} = stage();
+	const {app} = stage();
 	const before = await app.standing();
 	const seen = await app.under(async () => {
 		await engineOf(victim).pause();
@@ -66,9 +66,7 @@ test.serial('an Engine that hangs loses nothing, and what was asked of it meanwh
 	});
 	nothingLost(t, seen);
 	nothingMoved(t, before, await app.standing());
-	await server.fine('rollout', 'restart', 'deployment/web');
-	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
-	await app.settled();
+	await replaceAll(stage());
 });
 
 test.serial('an Engine that is killed and started again, whose containers outlive it, loses nothing', async t => {

@@ -7,7 +7,7 @@ import {startEtcdOn, type EtcdHosts} from '../../bench/rigs/fleet/etcd-hosts.js'
 import {killServing} from '../../bench/rigs/fleet/served-hosts.js';
 import {smallDisk, type SmallDisk} from '../../bench/rigs/servers/small-disk.js';
 import {openHome} from '../e2e/_rig.js';
-import {nothingLost, nothingMoved, sharedWebApp} from './_web-app.js';
+import {nothingLost, nothingMoved, replaceAll, sharedWebApp} from './_web-app.js';
 
 const etcdHosts = ['e1', 'e2', 'e3'];
 let etcd: EtcdHosts | undefined;
@@ -83,9 +83,7 @@ test.serial('a node whose disk is full serves on, also when its agent begins ane
 	nothingLost(t, seen);
 	nothingMoved(t, before, await app.standing());
 	// All of it is of use again.
-	await server.fine('rollout', 'restart', 'deployment/web');
-	await server.fine('rollout', 'status', 'deployment/web', '--timeout', '180s');
-	await app.settled();
+	await replaceAll(stage());
 });
 
 test.serial('the server that leads is killed, the other one takes over, and nothing is lost', async t => {

@@ -16,7 +16,7 @@ export type ToldOfNetwork = Map<string, NetworkObject>;
 /** What becomes of a command: undefined is an answer that never comes. */
 export type NetworkTreatment = () => {readonly afterMs: number; readonly fails: boolean} | undefined;
 
-/** As an agent has it: rules of the kernel learn each change at once, what serves traffic answers when it has taken it. */
+/** What serves traffic, which answers when it has taken a change. Rules of the kernel are of the rig's hosts. */
 export function networkOf(told: ToldOfNetwork, treat: NetworkTreatment, after: (ms: number, act: () => void) => void): Network {
 	const take = (command: NetworkCommand): void => {
 		if (command.type === 'network.enforce' || command.type === 'network.learn') return;

@@ -25,7 +25,10 @@ export const isSameEndpoint = (before: Pod, after: Pod): boolean =>
 	before.spec === after.spec &&
 	before.metadata.labels === after.metadata.labels;
 
-/** Whether nothing is heard of a node: its pods get no traffic where others can have it. An agent that restarts, and a control plane that does, say nothing of its pods. */
+/**
+ * Whether nothing is heard of a node: its pods get no traffic where others can have it. An agent that restarts, and a control plane that does, say
+ * nothing of its pods.
+ */
 export const isSilent = (node: NodeObject | undefined): boolean => silenceOf(node) !== undefined;
 
 /** Undefined: it is heard. */
