@@ -35,8 +35,15 @@ test.serial('a live table changes in place, counts down, fits the window, and st
 	await cluster.apply(setOf('many', 20));
 	const many = await terminal.until('more than fit', screen => screen.some(line => /^… \d+ more/.test(line)));
 	t.is(many.length, 11, 'the window is full but for the last line');
-	// A table that is drawn while its window gets lower may be pushed out of it: nothing changes by itself from here on but ages.
+	// A table that is drawn while its window gets lower may be pushed out of it. When all are ready only ages change, once a second: the
+	// window gets lower just after they have.
 	await until(client(), 'replicasets', 'all are ready', sets => (sets.get('many') as ReplicaSet | undefined)?.status?.readyReplicas === 20);
+	const settled = await terminal.until(
+		'all shown are ready',
+		screen => screen.filter(line => /^many-\S+ +1\/1 +Running/.test(line)).length >= 8,
+	);
+	const ageOf = (screen: readonly string[]) => /\d+s$/.exec(screen.find(line => line.startsWith('many')) ?? '')?.[0];
+	await terminal.until('ages go on', screen => ageOf(screen) !== ageOf(settled));
 	terminal.resize(50, 6);
 	await terminal.until('fewer', screen => screen.length <= 6 && /^… \d+ more/.test(screen.at(-1) ?? ''));
 	terminal.resize(100, 24);

@@ -372,6 +372,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 	{
 		name: 'a pod that goes although somebody holds it',
 		options: inControl('Pod', (receive, state, message, context) => receive(letGo(state as RecordState, message), message, context)),
+		scenario: 'configured',
 		breaks: /^I2: .* held it/,
 	},
 	// ---- wakes

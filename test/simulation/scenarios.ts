@@ -269,6 +269,12 @@ function configured(draw: Draw): Sketch {
 	const asked: Deed[] = Array.from({length: 3 + draw.below(5)}, (_, index) =>
 		draw.chance(0.6) ? change() : draw.chance(0.3) ? {type: 'release', pod: draw.share()} : draw.one(clientDeeds)(draw, index),
 	);
+	const held: readonly Deed[] = draw.chance(0.3)
+		? [
+				{type: 'createPod', pod: 'held', held: true},
+				{type: 'deletePod', pod: draw.share()},
+			]
+		: [];
 	const harm = Array.from({length: draw.below(3)}, () => draw.one(smallHarm)(draw));
 	return {
 		nodes: 1 + draw.below(3),
@@ -278,7 +284,7 @@ function configured(draw: Draw): Sketch {
 		watcher: draw.chance(0.1),
 		acts: [
 			...inTurn(draw, [...made, ...names.map((name): Deed => ({type: 'configure', name, value: 'first'}))]),
-			...inTurn(draw, [...asked, ...harm], 1_000),
+			...inTurn(draw, [...held, ...asked, ...harm], 1_000),
 		],
 	};
 }
@@ -344,6 +350,20 @@ function exposed(draw: Draw): Sketch {
 			: draw.one(smallHarm)(draw),
 	);
 	const below: Deed[] = draw.chance(0.2) ? [packetsOf(draw, 30_000)] : draw.chance(0.2) ? [storeOf(draw, 'control', 30_000)] : [];
+	// Services go while nodes say for the first time that they serve traffic, and each write takes its time.
+	const early: Act[] = draw.chance(0.3)
+		? [
+				{
+					type: 'store',
+					place: 'control',
+					trouble: {failCommit: 0, unknownCommit: 0, commitMs: draw.between(20, 300), unreachable: false},
+					forMs: 3_000,
+					atMs: 0,
+				},
+				...Array.from({length: 6}, (_, index): Act => ({type: 'expose', set: `early-${index}`, atMs: 0})),
+				...Array.from({length: 6}, (): Act => ({type: 'deleteService', service: draw.share(), atMs: draw.between(0, 1_500)})),
+			]
+		: [];
 	return {
 		nodes: 1 + draw.below(4),
 		servers: draw.chance(0.2) ? 2 : 1,
@@ -354,6 +374,7 @@ function exposed(draw: Draw): Sketch {
 			...inTurn(draw, draw.chance(0.5) ? [...services, ...made] : [...made, ...services]),
 			...inTurn(draw, below),
 			...inTurn(draw, [...asked, ...harm], draw.between(500, 4_000)),
+			...early,
 		],
 	};
 }

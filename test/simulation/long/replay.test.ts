@@ -48,15 +48,23 @@ const sides: readonly Side[] = [
 	{name: 'nodes', behaviors: nodeDesign.behaviors, options: look => ({nodeSabotage: ({system}) => look(system)})},
 ];
 
+/** None with Secrets: what depends on one that is not recorded may go another way. */
+const plans = [
+	[3, 'partition'],
+	[8, 'named'],
+	[21, 'crowded'],
+	[40, 'exposed'],
+] as const;
+
 for (const {name, behaviors, options} of sides) {
 	test(`what actors of ${name} did in simulated histories is replayed as it happened, from JSON text: every state and every effect`, async t => {
 		const calls = new Set<string>();
 		let steps = 0;
-		for (const seed of [3, 8, 21, 40]) {
+		for (const [seed, scenario] of plans) {
 			await setImmediate();
 			const systems: (readonly StepRecord[])[] = [];
 			runPlan(
-				planOf(seed),
+				planOf(seed, scenario),
 				options(system => void systems.push(record(system))),
 			);
 			for (const step of systems.flatMap(records => [...replay(JSON.parse(JSON.stringify(records)) as StepRecord[], behaviors)])) {
