@@ -1022,6 +1022,19 @@ export const limits = {
 	logGiveUpMs: 300_000,
 	/** A line of several logs that are shown together; a longer one is shown in parts. */
 	logLineBytes: 1_048_576,
+	/** An archive of a folder (system/archive): its entries, and how deep they may be. */
+	archiveEntries: 10_000,
+	archiveDepth: 64,
+	/** The path of one entry, from the top of the folder. */
+	archivePathCharacters: 1_024,
+	/** The archive as a tar, with its headers, and one file in it. */
+	archiveBytes: 268_435_456,
+	archiveFileBytes: 134_217_728,
+	/** The archive as it is sent and kept, compressed. */
+	archivePackedBytes: 67_108_864,
+	/** How many times as large it may get, once it is beyond the second. */
+	archiveRatio: 200,
+	archiveRatioFromBytes: 1_048_576,
 	/** A name in an archive that a pod sends, and what describes an entry of it. */
 	archiveNameBytes: 65_536,
 	/** Connections of one command to its cluster. */

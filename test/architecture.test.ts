@@ -23,7 +23,21 @@ const below: Record<Layer, readonly Layer[]> = {
  * room may use it.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-	system: ['commit', 'world', 'leadership', 'presence', 'links', 'inspect', 'store', 'broker', 'kernel', 'index', 'files', 'time'],
+	system: [
+		'commit',
+		'world',
+		'leadership',
+		'presence',
+		'links',
+		'inspect',
+		'store',
+		'broker',
+		'kernel',
+		'index',
+		'archive',
+		'files',
+		'time',
+	],
 	cli: [
 		'prepare',
 		'command-specs',
@@ -99,7 +113,19 @@ const ioPackages: Record<string, string> = {
 };
 
 /** npm packages that only compute, and so may be imported where they are needed. */
-const purePackages = ['ajv', 'diff', 'dns-packet', 'leven', 'picocolors', 're2js', 'reflect-metadata', 'string-width', 'typebox', 'yaml'];
+const purePackages = [
+	'ajv',
+	'diff',
+	'dns-packet',
+	'leven',
+	'picocolors',
+	're2js',
+	'reflect-metadata',
+	'string-width',
+	'tar-stream',
+	'typebox',
+	'yaml',
+];
 
 /** How a file may touch the clock, chance, the environment or the terminal. */
 const impurities = {
