@@ -737,6 +737,8 @@ class Call:
             if self.over:
                 return
             self.late = True
+            if self.stage == "body":
+                self.runner.release(self)  # Nothing was begun, and who is told so may call again at once.
             if not self.answering and self.stage != "head":
                 self.answering = True
                 self.answer_late()
