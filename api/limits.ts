@@ -94,6 +94,14 @@ export const limits = {
 	routerRestMs: 60_000,
 	/** What a client still sends after the answer has ended is read for so long. */
 	routerLingerMs: 2_000,
+	/** A request to a function, and an answer that is not streamed. */
+	functionBodyBytes: 6_291_456,
+	functionAnswerBytes: 6_291_456,
+	/** What one call of a function may take, unless it is told otherwise, and at most. */
+	functionTimeoutMs: 30_000,
+	functionTimeoutMaxMs: 900_000,
+	/** So long after its time a runner that has not said so is killed. */
+	functionOverdueMs: 1_000,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */
 	routerLogBytes: 16_777_216,
 	routerLogMs: 500,

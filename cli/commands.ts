@@ -2,12 +2,13 @@
 
 import type {CommandSpec} from './command.js';
 import {homeFlags} from './command-line/flags.js';
+import {functionsCommands} from './command-specs/functions.js';
 import {nodesCommands} from './command-specs/nodes.js';
 import {objectsCommands} from './command-specs/objects.js';
 import {podsCommands} from './command-specs/pods.js';
 import {servingCommands} from './command-specs/serving.js';
 
-export const commands: readonly CommandSpec[] = [...servingCommands, ...objectsCommands, ...podsCommands, ...nodesCommands];
+export const commands: readonly CommandSpec[] = [...servingCommands, ...objectsCommands, ...podsCommands, ...functionsCommands, ...nodesCommands];
 
 /** What the scripts of `troupe completion` run; no person does, so no list has it. */
 const completeCommand: CommandSpec = {

@@ -47,6 +47,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'set',
 		'apply',
 		'image',
+		'function',
 		'logs',
 		'port-forward',
 		'net-check',
@@ -80,6 +81,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'docker',
 		'process',
 		'simulated',
+		'functions',
 		'pod-network',
 		'leases',
 		'volumes',
@@ -149,6 +151,8 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	'server/seal.ts': ['chance'],
 	'system/files/key-file.ts': ['chance'],
 	'system/files/sealing.ts': ['chance'],
+	// A program of its own, beside a user's code.
+	'agent/functions/runners/node-calls.ts': ['timer', 'chance'],
 	// Only a method of that name, which HTTP's client calls: it waits by a clock that is handed in.
 	'agent/relay/framed-socket.ts': ['timer'],
 	// One command lives for a moment: it takes its time and its environment where it begins.

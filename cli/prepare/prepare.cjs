@@ -105,7 +105,7 @@ function walk(dir, found) {
 	entries.forEach(function (entry) {
 		var name = dir + '/' + entry.name;
 		if (entry.isDirectory()) walk(name, found);
-		else if (/\.ts$/.test(entry.name)) found.push(name);
+		else if (/\.(ts|py)$/.test(entry.name)) found.push(name);
 	});
 }
 
@@ -144,10 +144,19 @@ function remove(file) {
 /** What a removed source left in build/ would still be imported, or run as a test. */
 function removeLeftovers(before, marks) {
 	Object.keys(before || {}).forEach(function (name) {
-		if (marks[name] !== undefined || !/\.ts$/.test(name)) return;
+		if (marks[name] !== undefined || !/\.(ts|py)$/.test(name)) return;
 		var output = path.join(buildDir, name.replace(/\.ts$/, '.js'));
 		remove(output);
 		remove(output + '.map');
+	});
+}
+
+/** Programs in other languages stand in build/ as they are. */
+function copyPrograms(marks) {
+	Object.keys(marks).forEach(function (name) {
+		if (!/\.py$/.test(name)) return;
+		fs.mkdirSync(path.dirname(path.join(buildDir, name)), {recursive: true});
+		fs.copyFileSync(path.join(root, name), path.join(buildDir, name));
 	});
 }
 
@@ -159,6 +168,7 @@ function build() {
 	remove(buildStamp);
 	run('tsc', process.execPath, [path.join(modulesDir, 'typescript/bin/tsc'), '-p', path.join(root, 'tsconfig.json')]);
 	removeLeftovers(before && before.sources, marks);
+	copyPrograms(marks);
 	say('compiling the validators');
 	run('compile-validators', process.execPath, [path.join(buildDir, 'cli/prepare/compile-validators.js')]);
 	fs.writeFileSync(buildStamp, JSON.stringify({sources: marks, packages: hashOf(read(lockFile))}));

@@ -23,6 +23,8 @@ export type Started = {
 	readonly kill: (signal: NodeJS.Signals) => void;
 	/** Resolves as soon as stdout holds this text; rejects when the command ends without. */
 	readonly says: (text: string) => Promise<void>;
+	/** The same of stderr. */
+	readonly notes: (text: string) => Promise<void>;
 	readonly closeStdout: () => void;
 	readonly ended: Promise<Ran>;
 };
@@ -50,17 +52,20 @@ export function start(t: ExecutionContext, args: readonly string[], {home, input
 		out += chunk.toString();
 		for (const listener of listeners) listener();
 	});
-	child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+	child.stderr.on('data', (chunk: Buffer) => {
+		err += chunk.toString();
+		for (const listener of listeners) listener();
+	});
 	child.stdin.on('error', () => undefined); // The command may end without reading.
 	child.stdin.end(input);
 	const ended = new Promise<Ran>((resolve, reject) => {
 		child.once('error', reject);
 		child.once('close', code => resolve({code, out, err}));
 	});
-	const says = (text: string) =>
+	const holds = (written: () => string, text: string) =>
 		new Promise<void>((resolve, reject) => {
 			const look = () => {
-				if (!out.includes(text)) return;
+				if (!written().includes(text)) return;
 				listeners.delete(look);
 				resolve();
 			};
@@ -68,7 +73,8 @@ export function start(t: ExecutionContext, args: readonly string[], {home, input
 			look();
 			void ended.then(({code}) => reject(new Error(`ended with ${code} before it said ${JSON.stringify(text)}: ${out}${err}`)));
 		});
-	return {kill: signal => child.kill(signal), says, closeStdout: () => child.stdout.destroy(), ended};
+	const [says, notes] = [(text: string) => holds(() => out, text), (text: string) => holds(() => err, text)];
+	return {kill: signal => child.kill(signal), says, notes, closeStdout: () => child.stdout.destroy(), ended};
 }
 
 export const run = (t: ExecutionContext, args: readonly string[], surroundings: Surroundings): Promise<Ran> =>

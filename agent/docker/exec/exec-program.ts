@@ -88,7 +88,7 @@ class EngineProgram implements StartedProgram {
 	#isOver = false;
 	/** The first output, while it may be the Engine's own and is not passed on. */
 	#held: {readonly stream: Stream; readonly data: Buffer} | undefined;
-	/** What may be the Engine's own words, also after they were passed on: a busy Engine ends its output late. */
+	/** What may be the Engine's own words, also after they were passed on. */
 	#words: string | undefined;
 	#hasHeard = false;
 	#cancelHold: Cancel = () => undefined;
@@ -172,12 +172,18 @@ class EngineProgram implements StartedProgram {
 		if (!this.#hasHeard && mayBeFailure(data)) {
 			this.#held = {stream, data: Buffer.from(data)};
 			this.#words = data.toString();
-			this.#cancelHold = this.#beside.clock.after(limits.execDrainMs, () => this.#release());
+			this.#cancelHold = this.#beside.clock.after(limits.execDrainMs, () => void this.#judge());
 		} else {
 			this.#release();
 			this.#listener.onOutput(stream, data);
 		}
 		this.#hasHeard = true;
+	}
+
+	/** A busy Engine ends its output late: what it says of no process is its own, and waits for that. Never rejects. */
+	async #judge(): Promise<void> {
+		const info = await inspectExec(this.#beside.engine, this.#started.id, limits.engineStreamMs).catch(() => undefined);
+		if (info?.Pid !== 0) this.#release();
 	}
 
 	#release(): void {

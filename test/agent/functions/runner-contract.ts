@@ -69,7 +69,10 @@ const whatIsAsked: Declare = (test, start) => {
 		t.deepEqual(await paramsOf({path: '/?x=1', method: 'POST', headers: {'content-type': 'application/json', 'content-length': '0'}}), {
 			x: '1',
 		});
-		t.deepEqual(await paramsOf({path: '/?x=1', body: 'a=b', headers: {'content-type': 'application/x-www-form-urlencoded'}}), {});
+		t.deepEqual(await paramsOf({path: '/?x=1', body: 'a=b', headers: {'content-type': 'text/plain'}}), {});
+		const form = (body: string) => ({path: '/?x=1', body, headers: {'content-type': 'application/x-www-form-urlencoded'}});
+		t.deepEqual(await paramsOf(form('a=b&c=+%C3%BC&a=d')), {a: ['b', 'd'], c: ' ü'});
+		t.deepEqual(await paramsOf(form('{"as": "curl -d sends it"}')), {as: 'curl -d sends it'});
 	});
 
 	test('a function may look at the request', async t => {

@@ -1,0 +1,16 @@
+// What a runner is told when it starts: its only argument, as JSON. The runners of all languages take the same.
+
+export type RunnerConfig = {
+	/** The folder of the function. */
+	readonly dir: string;
+	readonly listen: {readonly path: string} | {readonly host: string; readonly port: number};
+	/** What one call may take, from its head to the end of its answer. */
+	readonly timeoutMs: number;
+	readonly bodyBytes: number;
+	/** Of an answer that is not streamed. */
+	readonly answerBytes: number;
+	/** Calls under way at most. */
+	readonly concurrency: number;
+	/** Where it writes `ready` and a line end once it listens. */
+	readonly readyFd?: number;
+};

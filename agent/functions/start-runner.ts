@@ -1,0 +1,73 @@
+// Starts the runner of a function's language, as a process group of its own, and tells when it serves.
+
+import {spawn} from 'node:child_process';
+import path from 'node:path';
+import type {Readable} from 'node:stream';
+import type {RunnerConfig} from './runners/runner-config.js';
+
+/** Languages, and the files that say which one a function is in. */
+export const languages = {
+	python: ['func.py'],
+	nodejs: ['func.mjs', 'func.js'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Language = keyof typeof languages;
+
+const folder = path.join(import.meta.dirname, 'runners');
+
+/** Python's own isolation keeps the environment's and the user's packages out: a function has what is in its folder. */
+const commands: Readonly<Record<Language, readonly [string, ...string[]]>> = {
+	python: ['python3', '-I', path.join(folder, 'python-runner.py')],
+	nodejs: [process.execPath, path.join(folder, 'node-runner.js')],
+};
+
+export type Runner = {
+	/** When it serves; rejects when it cannot be started. False: it ended before. */
+	readonly ready: Promise<boolean>;
+	/** With its exit code, or the signal that killed it. */
+	readonly ended: Promise<number | NodeJS.Signals>;
+	/** It has ended, and all that it wrote was read. */
+	readonly drained: Promise<void>;
+	readonly stdout: Readable;
+	readonly stderr: Readable;
+	/** To it alone, so that it answers what is under way. */
+	readonly stop: () => void;
+	/** To all processes that it began. */
+	readonly kill: () => void;
+};
+
+/** `env` is all that it gets of an environment. */
+export function startRunner(language: Language, config: RunnerConfig, env: Readonly<Record<string, string>>): Runner {
+	const [program, ...words] = commands[language];
+	const child = spawn(program, [...words, JSON.stringify({...config, readyFd})], {
+		cwd: config.dir,
+		env,
+		detached: true,
+		stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+	});
+	const [, stdout, stderr, news] = child.stdio as unknown as readonly [null, Readable, Readable, Readable];
+	const {pid} = child;
+	const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+		child.once('error', reject);
+		child.once('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
+	});
+	ended.catch(() => undefined); // `ready` tells of it.
+	const drained = new Promise<void>(resolve => {
+		child.once('error', () => resolve());
+		child.once('close', () => resolve());
+	});
+	const isReady = new Promise<boolean>(resolve => void news.once('data', () => resolve(true)));
+	const kill = (): void => {
+		if (pid === undefined) return;
+		try {
+			process.kill(-pid, 'SIGKILL');
+		} catch {
+			// They have ended.
+		}
+	};
+	const ready = Promise.race([isReady, ended.then(() => false)]);
+	return {ready, ended, drained, stdout, stderr, stop: () => void child.kill('SIGTERM'), kill};
+}
+
+/** After stdin, stdout and stderr. */
+const readyFd = 3;

@@ -1,0 +1,32 @@
+// Commands for functions.
+
+import type {CommandSpec} from '../command.js';
+import {homeFlags} from '../command-line/flags.js';
+
+export const functionsCommands: readonly CommandSpec[] = [
+	{
+		name: 'function',
+		aliases: ['fn'],
+		summary: 'make the folder of a function, and call it on this machine without a cluster',
+		usage: ['new NAME [--lang python|nodejs]', "run FOLDER ['JSON' | -] [--timeout TIME] [--env NAME=VALUE]"],
+		examples: [
+			'troupe function new hello',
+			'troupe function new hello --lang nodejs',
+			'troupe function run hello \'{"name": "Ada"}\'',
+			'troupe function run hello - < params.json',
+		],
+		flags: {
+			...homeFlags,
+			lang: {
+				type: 'string',
+				value: 'LANGUAGE',
+				choices: ['python', 'nodejs'],
+				about: 'new: what it is written in (python); run: where a folder has files of both',
+			},
+			timeout: {type: 'string', value: 'TIME', about: 'run: what the call may take, such as 5s or 2m (30s)'},
+			env: {type: 'string', multiple: true, value: 'NAME=VALUE', about: 'run: a variable of its environment; may be given again'},
+		},
+		ownSignals: true,
+		load: () => import('../commands/function.js'),
+	},
+];

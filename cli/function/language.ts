@@ -1,0 +1,24 @@
+// Which language a function is in: what its files say, or what is asked for.
+
+import {existsSync} from 'node:fs';
+import path from 'node:path';
+import {languages, type Language} from '../../agent/functions/start-runner.js';
+import {usageError} from '../command.js';
+
+export const languageNames = Object.keys(languages) as Language[];
+
+/** Throws ERR_USAGE where that is not clear. */
+export function languageOf(folder: string, asked: string | undefined): Language {
+	const found = languageNames.filter(name => languages[name].some(file => existsSync(path.join(folder, file))));
+	const language = asked === undefined ? found[0] : found.find(name => name === asked);
+	if (language === undefined) throw usageError(`${folder}: there is no ${filesOf(asked)} in it`);
+	if (asked === undefined && found.length > 1)
+		throw usageError(`${folder}: has ${filesOf(undefined, found)}; --lang says which one is called`);
+	return language;
+}
+
+const filesOf = (asked: string | undefined, among: readonly Language[] = languageNames): string =>
+	among
+		.filter(name => asked === undefined || name === asked)
+		.flatMap(name => languages[name])
+		.join(' or ');
