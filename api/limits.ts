@@ -100,6 +100,8 @@ export const limits = {
 	/** What one call of a function may take, unless it is told otherwise, and at most. */
 	functionTimeoutMs: 30_000,
 	functionTimeoutMaxMs: 900_000,
+	/** What the runner of a function on this machine may take until it has loaded its code. */
+	functionLoadMs: 30_000,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */

@@ -8,7 +8,13 @@ import {objectsCommands} from './command-specs/objects.js';
 import {podsCommands} from './command-specs/pods.js';
 import {servingCommands} from './command-specs/serving.js';
 
-export const commands: readonly CommandSpec[] = [...servingCommands, ...objectsCommands, ...podsCommands, ...functionsCommands, ...nodesCommands];
+export const commands: readonly CommandSpec[] = [
+	...servingCommands,
+	...objectsCommands,
+	...podsCommands,
+	...functionsCommands,
+	...nodesCommands,
+];
 
 /** What the scripts of `troupe completion` run; no person does, so no list has it. */
 const completeCommand: CommandSpec = {

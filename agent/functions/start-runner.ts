@@ -2,7 +2,7 @@
 
 import {spawn} from 'node:child_process';
 import path from 'node:path';
-import type {Readable} from 'node:stream';
+import type {Readable, Writable} from 'node:stream';
 import type {RunnerConfig} from './runners/runner-config.js';
 
 /** Languages, and the files that say which one a function is in. */
@@ -22,40 +22,42 @@ const commands: Readonly<Record<Language, readonly [string, ...string[]]>> = {
 };
 
 export type Runner = {
+	/** What runs it, as it is looked for in PATH. */
+	readonly program: string;
 	/** When it serves; rejects when it cannot be started. False: it ended before. */
 	readonly ready: Promise<boolean>;
 	/** With its exit code, or the signal that killed it. */
 	readonly ended: Promise<number | NodeJS.Signals>;
-	/** It has ended, and all that it wrote was read. */
-	readonly drained: Promise<void>;
 	readonly stdout: Readable;
 	readonly stderr: Readable;
 	/** To it alone, so that it answers what is under way. */
 	readonly stop: () => void;
-	/** To all processes that it began. */
+	/** To all processes of its group. */
 	readonly kill: () => void;
+	/** Nothing of it is read any more: a process that left the group may hold its output open. */
+	readonly release: () => void;
 };
 
-/** `env` is all that it gets of an environment. */
-export function startRunner(language: Language, config: RunnerConfig, env: Readonly<Record<string, string>>): Runner {
+/** `env` is all that it gets of an environment. It ends with this process, however that ends: its input ends then. */
+export function startRunner(
+	language: Language,
+	config: Omit<RunnerConfig, 'readyFd' | 'endsWithInput'>,
+	env: Readonly<Record<string, string>>,
+): Runner {
 	const [program, ...words] = commands[language];
-	const child = spawn(program, [...words, JSON.stringify({...config, readyFd})], {
+	const child = spawn(program, [...words, JSON.stringify({...config, readyFd, endsWithInput: true})], {
 		cwd: config.dir,
 		env,
 		detached: true,
-		stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+		stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
 	});
-	const [, stdout, stderr, news] = child.stdio as unknown as readonly [null, Readable, Readable, Readable];
+	const [lifeline, stdout, stderr, news] = child.stdio as unknown as readonly [Writable, Readable, Readable, Readable];
 	const {pid} = child;
 	const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
 		child.once('error', reject);
 		child.once('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
 	});
 	ended.catch(() => undefined); // `ready` tells of it.
-	const drained = new Promise<void>(resolve => {
-		child.once('error', () => resolve());
-		child.once('close', () => resolve());
-	});
 	const isReady = new Promise<boolean>(resolve => void news.once('data', () => resolve(true)));
 	const kill = (): void => {
 		if (pid === undefined) return;
@@ -66,7 +68,8 @@ export function startRunner(language: Language, config: RunnerConfig, env: Reado
 		}
 	};
 	const ready = Promise.race([isReady, ended.then(() => false)]);
-	return {ready, ended, drained, stdout, stderr, stop: () => void child.kill('SIGTERM'), kill};
+	const release = (): void => [lifeline, stdout, stderr, news].forEach(stream => void stream.destroy());
+	return {program, ready, ended, stdout, stderr, stop: () => void child.kill('SIGTERM'), kill, release};
 }
 
 /** After stdin, stdout and stderr. */

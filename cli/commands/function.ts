@@ -4,6 +4,7 @@ import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import type {IncomingMessage} from 'node:http';
 import path from 'node:path';
 import {parseDuration} from '../../api/duration.js';
+import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -51,7 +52,7 @@ async function makeEmpty(folder: string): Promise<void> {
 		await mkdir(folder, {recursive: true});
 		if ((await readdir(folder)).length === 0) return;
 	} catch (error) {
-		throw failedError(`${folder}: ${reasonOf(error)}`);
+		throw failedError(`${folder} cannot be made: ${reasonOf(error)}`);
 	}
 	throw failedError(`${folder}: is there already, and is not empty`);
 }
@@ -61,44 +62,45 @@ async function call(invocation: Invocation, words: readonly string[]): Promise<n
 	const [folder, text = '{}', ...more] = words;
 	if (folder === undefined || more.length > 0)
 		throw usageError(`run takes a folder and its params as JSON, as in: troupe function run hello '{"name": "Ada"}'; or - for stdin`);
-	const params = text === '-' ? await readBounded(terminal.input, limits.functionBodyBytes) : Buffer.from(text);
-	checkJson(params, text);
 	const language = languageOf(folder, flags.text('lang'));
+	const [timeoutMs, env] = [timeoutOf(flags), {...kept(environment), ...envOf(flags)}];
+	const params = await paramsOf(text, terminal.input);
 	const ended = new AbortController();
-	const end = (): void => ended.abort();
-	process.once('SIGINT', end);
+	let endedBy: keyof typeof endings | undefined;
+	// Also a second time: what was begun is cleared away first.
+	const end = (signal: NodeJS.Signals): void => {
+		endedBy ??= signal as keyof typeof endings;
+		ended.abort();
+	};
+	for (const signal of Object.keys(endings)) process.on(signal, end);
 	let failed = false;
 	try {
-		await callHere(
-			{
-				folder,
-				language,
-				params,
-				timeoutMs: timeoutOf(flags),
-				env: {...kept(environment), ...envOf(flags)},
-				onOutput: bytes => void terminal.pourErrors(bytes),
-				signal: ended.signal,
-			},
-			async answer => {
-				if (answer.statusCode !== undefined && answer.statusCode < 400) return pour(invocation, answer);
-				failed = true;
-				await tellError(invocation, answer);
-			},
-		);
+		const onOutput = (bytes: Uint8Array): Promise<void> => terminal.pourErrors(bytes);
+		await callHere({folder, language, params, timeoutMs, env, onOutput, signal: ended.signal}, async answer => {
+			if (answer.statusCode !== undefined && answer.statusCode < 400) return pour(invocation, answer);
+			failed = true;
+			terminal.error(await errorIn(answer));
+		});
 		return failed ? 1 : 0;
 	} catch (error) {
-		if (ended.signal.aborted) return interruptedExitCode;
+		if (endedBy !== undefined) return endings[endedBy];
 		throw error;
 	} finally {
-		process.off('SIGINT', end);
+		for (const signal of Object.keys(endings)) process.off(signal, end);
 	}
 }
 
-function checkJson(params: Uint8Array, text: string): void {
+/** The exit code of each signal that ends a call, as a shell tells it. */
+const endings = {SIGINT: interruptedExitCode, SIGTERM: 143, SIGHUP: 129};
+
+async function paramsOf(text: string, input: Invocation['terminal']['input']): Promise<Uint8Array> {
+	const what = text === '-' ? 'stdin' : shellWord(text);
 	try {
-		JSON.parse(Buffer.from(params).toString());
+		const bytes = text === '-' ? await readBounded(input, limits.functionBodyBytes) : Buffer.from(text);
+		JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(bytes));
+		return bytes;
 	} catch (error) {
-		throw usageError(`${text === '-' ? 'stdin' : shellWord(text)} is no JSON: ${reasonOf(error)}`);
+		throw usageError(error instanceof AppError ? `${what} ${error.message}` : `${what} is no JSON: ${reasonOf(error)}`);
 	}
 }
 
@@ -135,19 +137,23 @@ async function pour({terminal}: Invocation, answer: IncomingMessage): Promise<vo
 			await terminal.pour(bytes);
 		}
 	} catch {
-		throw failedError('the answer was cut off: the function failed in the middle of it');
+		throw failedError('the answer was cut off: the function failed before its end, or its time was over');
 	}
-	const isText = answer.headers['content-type'] === 'application/json' || terminal.outIsTerminal;
+	const isText = /^application\/json\b/.test(answer.headers['content-type'] ?? '') || terminal.outIsTerminal;
 	if (isText && last !== newline) terminal.out('\n');
 }
 
 const newline = 0x0a;
 
-async function tellError({terminal}: Invocation, answer: IncomingMessage): Promise<void> {
-	const text = (await readBounded(answer, limits.functionAnswerBytes)) as Buffer;
-	const said = parsedJson(text.toString());
-	const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
-	const unknown = `the function answered with ${answer.statusCode ?? 0}: ${text.toString().slice(0, limits.warningCharacters)}`;
-	// Where it threw, its traceback is in what it wrote.
-	terminal.error(typeof error['message'] === 'string' ? error['message'] : unknown);
+/** In words. Where the function threw, its traceback is in what it wrote. */
+async function errorIn(answer: IncomingMessage): Promise<string> {
+	const status = `the function answered with ${answer.statusCode ?? 0}`;
+	try {
+		const text = (await readBounded(answer, limits.functionAnswerBytes)).toString();
+		const said = parsedJson(text);
+		const message = isObject(said) && isObject(said['error']) ? said['error']['message'] : undefined;
+		return typeof message === 'string' ? message : `${status}: ${text.slice(0, limits.warningCharacters)}`;
+	} catch (error) {
+		return `${status}, and no more can be shown: ${reasonOf(error)}`;
+	}
 }

@@ -1,6 +1,6 @@
 // Which language a function is in: what its files say, or what is asked for.
 
-import {existsSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {languages, type Language} from '../../agent/functions/start-runner.js';
 import {usageError} from '../command.js';
@@ -9,6 +9,7 @@ export const languageNames = Object.keys(languages) as Language[];
 
 /** Throws ERR_USAGE where that is not clear. */
 export function languageOf(folder: string, asked: string | undefined): Language {
+	if (statSync(folder, {throwIfNoEntry: false})?.isDirectory() !== true) throw usageError(`"${folder}" is no folder`);
 	const found = languageNames.filter(name => languages[name].some(file => existsSync(path.join(folder, file))));
 	const language = asked === undefined ? found[0] : found.find(name => name === asked);
 	if (language === undefined) throw usageError(`${folder}: there is no ${filesOf(asked)} in it`);

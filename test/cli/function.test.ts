@@ -57,7 +57,8 @@ test('function takes no words that make no sense', async t => {
 		[['run', 'f', '{}', '--timeout', '1h'], /--timeout must be a time up to 15 min/],
 		[['run', 'f', '{}', '--env', '1=2'], /--env takes NAME=VALUE, got "1=2"/],
 		[['run', 'f', '{}', '--lang', 'python'], /f: there is no func\.py in it/],
-		[['run', 'nowhere'], /nowhere: there is no func\.py or func\.mjs or func\.js in it/],
+		[['run', 'nowhere'], /"nowhere" is no folder/],
+		[['run', '.'], /\.: there is no func\.py or func\.mjs or func\.js in it/],
 	];
 	for (const [words, message] of wrong) {
 		const {code, err, out} = await run(words);
@@ -90,7 +91,7 @@ test('function run tells why there is no answer', async t => {
 	const unloadable = await run(['run', 'f']);
 	t.is(unloadable.code, 1);
 	t.is(unloadable.out, '');
-	t.regex(unloadable.err, /not today[^]*func\.mjs:1[^]*\nerror: the function cannot be loaded\n$/);
+	t.regex(unloadable.err, /not today[^]*func\.mjs:1[^]*\nerror: the function cannot be loaded: its runner ended with exit code 1\n$/);
 
 	const thrower = await functions(t, returning('params.no.such'));
 	const thrown = await thrower.run(['run', 'f', '{}']);
@@ -100,7 +101,7 @@ test('function run tells why there is no answer', async t => {
 	const cut = await functions(t, {'func.js': `module.exports = function* () { yield 1; throw new Error('half way'); };\n`});
 	const half = await cut.run(['run', 'f']);
 	t.is(half.code, 1);
-	t.regex(half.err, /half way[^]*error: the answer was cut off: the function failed in the middle of it\n$/);
+	t.regex(half.err, /half way[^]*error: the answer was cut off: the function failed before its end, or its time was over\n$/);
 
 	const gone = await functions(t, returning(`process.kill(process.pid, 'SIGKILL')`));
 	t.regex((await gone.run(['run', 'f'])).err, /^error: the runner ended with SIGKILL before it had answered\n$/);
@@ -133,11 +134,57 @@ test('function run refuses what a cluster would not take', async t => {
 	t.is(out, '');
 });
 
-test('function run is called off by Ctrl-C, and leaves nothing', async t => {
-	const {cwd, scratch} = await functions(t, returning(`(console.log('here'), new Promise(() => setInterval(() => undefined, 1_000)))`));
-	const started = start(t, ['function', 'run', 'f'], {home: cwd, cwd, env: {TMPDIR: scratch}});
-	await started.notes('here');
-	started.kill('SIGINT');
-	t.is((await started.ended).code, 130);
+test('function run tells where the syntax is wrong, and what cannot be started', async t => {
+	const {run} = await functions(t, {'func.mjs': 'export default () => {\n\treturn ];\n};\n'});
+	const {code, err} = await run(['run', 'f']);
+	t.is(code, 1);
+	t.regex(err, /func\.mjs:2\n[^]*SyntaxError/);
+
+	const python = await functions(t, {'func.py': ''});
+	t.is(
+		(await python.run(['run', 'f', '--env', 'PATH=/nowhere'])).err,
+		'error: python3 cannot be started: there is no such program in PATH\n',
+	);
+	const never = await functions(t, {'func.mjs': 'await new Promise(() => undefined);\n'});
+	t.regex((await never.run(['run', 'f'])).err, /it waits for what never comes[^]*\nerror: the function cannot be loaded: its runner ended with exit code 1\n$/);
+});
+
+const waits = `(console.log('pid', process.pid), new Promise(() => setInterval(() => undefined, 1_000)))`;
+
+for (const [signal, exitCode] of [
+	['SIGINT', 130],
+	['SIGTERM', 143],
+	['SIGHUP', 129],
+] as const)
+	test(`function run is called off by ${signal}, and leaves nothing`, async t => {
+		const {cwd, scratch} = await functions(t, returning(waits));
+		const started = start(t, ['function', 'run', 'f'], {home: cwd, cwd, env: {TMPDIR: scratch}});
+		await started.notes('pid');
+		started.kill(signal);
+		t.is((await started.ended).code, exitCode);
+		t.deepEqual(await readdir(scratch), []);
+	});
+
+test('function run leaves nothing when nobody reads its answer, and no process when it is killed', async t => {
+	const {cwd, scratch} = await functions(t, {
+		'func.mjs': `export default function* () { console.log('pid', process.pid); for (;;) yield 'x'.repeat(1_000); }\n`,
+	});
+	const unread = start(t, ['function', 'run', 'f'], {home: cwd, cwd, env: {TMPDIR: scratch}});
+	unread.closeStdout();
+	await unread.ended;
 	t.deepEqual(await readdir(scratch), []);
+
+	const waiting = await functions(t, returning(waits));
+	const killed = start(t, ['function', 'run', 'f'], {home: waiting.cwd, cwd: waiting.cwd, env: {TMPDIR: waiting.scratch}});
+	await killed.notes('pid');
+	killed.kill('SIGKILL');
+	const pid = Number(/pid (\d+)/.exec((await killed.ended).err)?.[1]);
+	await eventually('its runner is gone', () => !isAlive(pid));
+});
+
+test('function run loses nothing of what a function writes', async t => {
+	const {run} = await functions(t, returning(`{ for (let i = 0; i < 20_000; i++) process.stdout.write('x'.repeat(99) + '\\n'); }`));
+	const {code, err} = await run(['run', 'f']);
+	t.is(code, 0);
+	t.is(err.split('\n').length - 1, 20_000);
 });

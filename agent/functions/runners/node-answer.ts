@@ -20,7 +20,7 @@ export type CallRequest = {
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
 
-export type Headers = Readonly<Record<string, string>>;
+export type Headers = Readonly<Record<string, string | string[]>>;
 type Pieces = Iterator<unknown> | AsyncIterator<unknown>;
 
 export type Outgoing = {readonly status: number; readonly headers: Headers} & (
@@ -127,8 +127,12 @@ function ofValue(value: unknown, status: number, headers: Headers): Outgoing {
 	return {status, headers: {'content-type': 'application/json', ...headers}, body: Buffer.from(jsonOf(value))};
 }
 
+/** Of these HTTP knows no body (RFC 9110, 15). */
+export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
 function ofAnswer({body, status, headers: given}: AnswerForm): Outgoing {
 	if (!Number.isInteger(status) || status < 200 || status > 599) throw failed(`${String(status)} is no status of an answer: 200 to 599`);
+	if (bodiless.has(status) && body !== undefined) throw failed(`an answer with status ${status} has no body`);
 	const headers = headersOf(given);
 	const typed = (type: string): Headers => ({'content-type': type, ...headers});
 	if (body === undefined) return {status, headers, body: Buffer.alloc(0)};
@@ -163,16 +167,16 @@ function jsonOf(value: unknown): string {
 }
 
 function headersOf(given: Readonly<Record<string, unknown>>): Headers {
-	const headers = Object.entries(given).map(([name, value]): [string, string] => {
-		const text = String(value);
+	const headers = Object.entries(given).map(([name, value]): [string, string | string[]] => {
+		const texts = Array.isArray(value) ? value.map(String) : [String(value)];
 		try {
 			validateHeaderName(name);
-			validateHeaderValue(name, text);
+			for (const text of texts) validateHeaderValue(name, text);
 		} catch (error) {
 			throw failed(messageOf(error));
 		}
 		if (connectionHeaders.has(name.toLowerCase())) throw failed(`the header ${name} belongs to the connection`);
-		return [name.toLowerCase(), text];
+		return [name.toLowerCase(), Array.isArray(value) ? texts : String(value)];
 	});
 	return Object.fromEntries(headers);
 }
@@ -180,16 +184,18 @@ function headersOf(given: Readonly<Record<string, unknown>>): Headers {
 // ---- what it throws ------------------------------------------------------------------------------------------------------
 
 const tracebackCharacters = 16_384;
+const messageCharacters = 4_096;
 /** Frames of Node and of the runner say nothing to who wrote the function. */
 const strange = [/\(?node:/, import.meta.dirname];
 
 /** What a function threw, with the lines of its own. */
 export function thrownBy(error: unknown): CallError {
 	if (error instanceof CallError) return error;
-	if (!(error instanceof Error)) return failed(`it threw ${String(error)}`);
+	if (!(error instanceof Error)) return failed(`it threw ${String(error)}`.slice(0, messageCharacters));
+	const message = `${error.name}: ${error.message}`.slice(0, messageCharacters);
 	const lines = (error.stack ?? '').split('\n');
 	const own = lines.filter(
 		line => !/^\s+at /.test(line) || !strange.some(each => (typeof each === 'string' ? line.includes(each) : each.test(line))),
 	);
-	return new CallError(500, 'ERR_FUNCTION', `${error.name}: ${error.message}`, own.join('\n').slice(0, tracebackCharacters));
+	return new CallError(500, 'ERR_FUNCTION', message, own.join('\n').slice(0, tracebackCharacters));
 }

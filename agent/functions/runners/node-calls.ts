@@ -3,7 +3,18 @@
 import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
-import {Answer, CallError, outgoingOf, paramsOf, queryOf, thrownBy, type CallRequest, type Main, type Outgoing} from './node-answer.js';
+import {
+	Answer,
+	bodiless,
+	CallError,
+	outgoingOf,
+	paramsOf,
+	queryOf,
+	thrownBy,
+	type CallRequest,
+	type Main,
+	type Outgoing,
+} from './node-answer.js';
 import {during, flush, type Writer} from './node-output.js';
 import type {RunnerConfig} from './runner-config.js';
 
@@ -135,7 +146,8 @@ async function bodyOf(request: IncomingMessage, mostBytes: number, isWanted: () 
 async function send(response: ServerResponse, outgoing: Outgoing): Promise<void> {
 	if (response.headersSent || response.destroyed) return;
 	if ('body' in outgoing) {
-		response.writeHead(outgoing.status, {...outgoing.headers, 'content-length': outgoing.body.length});
+		const length = bodiless.has(outgoing.status) ? {} : {'content-length': outgoing.body.length};
+		response.writeHead(outgoing.status, {...outgoing.headers, ...length});
 		response.end(outgoing.body);
 		return;
 	}

@@ -1,6 +1,7 @@
 // A program: loads a function of Node.js once and serves calls of it. docs/functions.md says what it promises; it imports nothing but
 // Node's own modules and its neighbours, since it runs beside a user's code.
 
+import {spawnSync} from 'node:child_process';
 import {closeSync, existsSync, writeSync} from 'node:fs';
 import http from 'node:http';
 import type {Socket} from 'node:net';
@@ -10,7 +11,7 @@ import {inspect} from 'node:util';
 import {Calls} from './node-calls.js';
 import {callOfNow, withCallIds} from './node-output.js';
 import type {RunnerConfig} from './runner-config.js';
-import type {Main} from './node-answer.js';
+import {thrownBy, type Main} from './node-answer.js';
 
 /** Connections beside those with a call under way. */
 const idleConnections = 64;
@@ -39,7 +40,13 @@ async function serve(config: RunnerConfig): Promise<void> {
 	process.chdir(config.dir);
 	withCallIds(process.stdout);
 	withCallIds(process.stderr);
+	const waitsForNothing = (): void => {
+		say('the function cannot be loaded: it waits for what never comes, such as a top-level await');
+		exit(1);
+	};
+	process.once('beforeExit', waitsForNothing);
 	const main = await load(config.dir);
+	process.off('beforeExit', waitsForNothing);
 	process.exit = (code?: unknown): never => {
 		throw new Error(`process.exit(${inspect(code)}) was called: a function returns, and its runner goes on`);
 	};
@@ -81,7 +88,21 @@ async function serve(config: RunnerConfig): Promise<void> {
 	});
 }
 
-serve(JSON.parse(process.argv[2] ?? '{}') as RunnerConfig).catch((error: unknown) => {
-	say(`the function cannot be loaded: ${error instanceof Error ? (error.stack ?? error.message) : inspect(error)}`);
+/** Of an error in the syntax Node.js says in which line it is only when it loads the file itself. */
+function loadTrouble(error: unknown): string {
+	const [, file] = process.argv;
+	const checked =
+		error instanceof SyntaxError && file !== undefined ? spawnSync(process.execPath, ['--check', file], {encoding: 'utf8'}) : undefined;
+	const {traceback, message} = thrownBy(error);
+	return (checked?.status === 0 ? undefined : checked?.stderr.split(/\n\s+at /)[0]) ?? traceback ?? message;
+}
+
+const config = JSON.parse(process.argv[2] ?? '{}') as RunnerConfig;
+if (config.endsWithInput === true) {
+	process.stdin.resume().once('close', () => process.kill(-process.pid, 'SIGKILL'));
+	(process.stdin as Partial<Socket>).unref?.();
+}
+serve(config).catch((error: unknown) => {
+	say(loadTrouble(error));
 	exit(1);
 });

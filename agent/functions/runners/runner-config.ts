@@ -13,4 +13,6 @@ export type RunnerConfig = {
 	readonly concurrency: number;
 	/** Where it writes `ready` and a line end once it listens. */
 	readonly readyFd?: number;
+	/** Whether the end of its input is the end of whoever has started it, and so its own, with all its group. */
+	readonly endsWithInput?: boolean;
 };

@@ -10,6 +10,7 @@ import {isReplayable} from '../../../system/inspect/step-record.js';
 import {shownOf} from '../../../system/inspect/shown.js';
 import {loadUserModule} from '../../actor-run/user-module.js';
 import {systemClock} from '../../../system/time/clock.js';
+import {within} from '../../../system/time/within.js';
 import {failedError, usageError} from '../../command.js';
 import {readFileAt, reasonOf} from '../../files/bounded-file.js';
 import {inOneLine} from '../../screen/table.js';
@@ -91,15 +92,12 @@ async function behaviorsOf(modules: readonly string[]): Promise<Behaviors> {
 }
 
 /** What a module does when it is imported is its own, and may never end. */
-async function withinTime<Result>(file: string, work: Promise<Result>): Promise<Result> {
-	let cancel = (): void => undefined;
-	const late = new Promise<never>((_resolve, reject) => {
-		const problem = failedError(
-			`${file} is not loaded after ${loadMs / 1_000} s: what it does when it is imported, such as a top-level await, does not end`,
-		);
-		cancel = systemClock.after(loadMs, () => reject(problem));
-	});
-	return Promise.race([work, late]).finally(cancel);
+async function withinTime<Result extends object>(file: string, work: Promise<Result>): Promise<Result> {
+	const loaded = await within(systemClock, loadMs, work);
+	if (loaded !== undefined) return loaded;
+	throw failedError(
+		`${file} is not loaded after ${loadMs / 1_000} s: what it does when it is imported, such as a top-level await, does not end`,
+	);
 }
 
 const loadMs = 10_000;
