@@ -146,7 +146,10 @@ test('function run tells where the syntax is wrong, and what cannot be started',
 		'error: python3 cannot be started: there is no such program in PATH\n',
 	);
 	const never = await functions(t, {'func.mjs': 'await new Promise(() => undefined);\n'});
-	t.regex((await never.run(['run', 'f'])).err, /it waits for what never comes[^]*\nerror: the function cannot be loaded: its runner ended with exit code 1\n$/);
+	t.regex(
+		(await never.run(['run', 'f'])).err,
+		/it waits for what never comes[^]*\nerror: the function cannot be loaded: its runner ended with exit code 1\n$/,
+	);
 });
 
 const waits = `(console.log('pid', process.pid), new Promise(() => setInterval(() => undefined, 1_000)))`;
