@@ -45,7 +45,7 @@ TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*?)[ \t]*")
 REQUEST_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e\x80-\xff]+) HTTP/1\.([01])")
 CALL_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-JSON_TYPE = re.compile(r"(application/json|[^/;\s]+/[^/;\s]+\+json)", re.IGNORECASE)
+FORM_TYPE = "application/x-www-form-urlencoded"
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 OF_THE_CONNECTION = frozenset(
     "connection content-length keep-alive proxy-connection te trailer transfer-encoding upgrade x-request-id".split()
@@ -361,14 +361,7 @@ def refuse_constant(name):
     raise ValueError("%s is no JSON" % name)
 
 
-def unique_members(pairs):
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("an object has a name twice")
-    return members
-
-
-decode_json = json.JSONDecoder(parse_constant=refuse_constant, object_pairs_hook=unique_members).decode
+decode_json = json.JSONDecoder(parse_constant=refuse_constant).decode
 encode_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -1008,22 +1001,29 @@ def judge(head, fields, is_new, call):
 
 
 def request_of(id, head, body):
-    query = {}
-    for name, value in parse_qsl(head.path.partition("?")[2], keep_blank_values=True):
-        if name not in query:
-            query[name] = value
-        elif isinstance(query[name], list):
-            query[name].append(value)
+    return Request(id, head.method, head.path, fields_of(head.path.partition("?")[2]), head.headers, body)
+
+
+def fields_of(text):
+    """Texts by name, and a list of texts where a name comes several times."""
+    fields = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        if name not in fields:
+            fields[name] = value
+        elif isinstance(fields[name], list):
+            fields[name].append(value)
         else:
-            query[name] = [query[name], value]
-    return Request(id, head.method, head.path, query, head.headers, body)
+            fields[name] = [fields[name], value]
+    return fields
 
 
 def params_of(request):
     if not request.body:
         return dict(request.query)
-    content_type = request.headers.get("content-type")
-    if content_type and not JSON_TYPE.fullmatch(content_type.partition(";")[0].strip()):
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type == FORM_TYPE and request.body[:1] not in (b"{", b"["):  # `curl -d` says that its JSON is a form.
+        return fields_of(request.body.decode("utf-8", "replace"))
+    if content_type not in ("", "application/json", FORM_TYPE) and not content_type.endswith("+json"):
         return {}
     try:
         return decode_json(request.body.decode())
@@ -1134,21 +1134,20 @@ def encode_part(item):
 
 
 def fail(runner, call, error):
-    """Answers what the function threw, or that it cannot be sent; after the deadline it can only be logged."""
+    """Logs what the function threw, or why it cannot be sent, and answers it where its time is not over."""
+    if isinstance(error, Unsendable):
+        message, traceback = str(error), None
+    else:
+        message, traceback = message_of(error), traceback_of(error)
+    finish_log(call)
     if call.late:
         if not is_cancelled(error):
-            call.log("after its time was over: " + traceback_of(error))
-        finish_log(call)
+            call.log("after its time was over: " + (traceback or message))
         raise Gone
-    call.enter("function")
-    if isinstance(error, Unsendable):
-        body = error_body("ERR_FUNCTION", str(error))
-    else:
-        body = error_body("ERR_FUNCTION", message_of(error), traceback_of(error))
-    finish_log(call)
+    call.log(traceback or message)
     call.begin_answer()
     runner.release(call)
-    send_whole(runner, call, 500, [("content-type", "application/json")], body)
+    send_whole(runner, call, 500, [("content-type", "application/json")], error_body("ERR_FUNCTION", message, traceback))
 
 
 def is_cancelled(error):

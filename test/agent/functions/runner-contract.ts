@@ -57,6 +57,7 @@ const whatIsAsked: Declare = (test, start) => {
 		t.true((await call({params: 'grüße'})).text.includes('grüße'));
 		t.deepEqual(valueOf(await call({body: '{"a": 1}', headers: {'content-type': 'application/vnd.a+json; charset=utf-8'}})), {a: 1});
 		t.deepEqual(valueOf(await call({body: '{"a": 1}'})), {a: 1});
+		t.deepEqual(valueOf(await call({body: '{"a": 1, "b": 2, "a": 3}'})), {a: 3, b: 2});
 		t.deepEqual(valueOf(await call({body: [Buffer.from('{"a"'), Buffer.from(': 1}')]})), {a: 1});
 	});
 
@@ -178,19 +179,24 @@ const streams: Declare = (test, start) => {
 };
 
 const errors: Declare = (test, start) => {
-	test('what a function throws is answered with its own lines', async t => {
-		const {call} = await start(t, 'throws');
-		const {status, code, message, traceback = ''} = errorOf(await call());
+	test('what a function throws is answered with its own lines, and logged with its id', async t => {
+		const {call, wrote, output} = await start(t, 'throws');
+		const {status, code, message, traceback = ''} = errorOf(await call({headers: {'x-request-id': 'thrown'}}));
 		t.deepEqual([status, code], [500, 'ERR_FUNCTION']);
 		t.regex(message, /^(Value)?Error: out of grüße$/);
 		t.regex(traceback, /deeper/);
 		t.regex(traceback, /func\.\w+/);
-		t.notRegex(traceback, /-runner/);
+		t.notRegex(traceback, /runner/);
+		const lines = traceback.trimEnd().split('\n');
+		await wrote(lines.map(line => `[thrown] ${line}\n`).join(''));
+		t.is(output().split('\n').length, lines.length + 1);
 	});
 
-	test('what is no JSON is not answered', async t => {
-		const {call} = await start(t, 'unknownToJson');
-		t.is(codeOf(await call()), '500 ERR_FUNCTION');
+	test('what is no JSON is not answered, and its message logged', async t => {
+		const {call, wrote} = await start(t, 'unknownToJson');
+		const answer = await call({headers: {'x-request-id': 'odd'}});
+		t.is(codeOf(answer), '500 ERR_FUNCTION');
+		await wrote(`[odd] ${errorOf(answer).message}\n`);
 	});
 
 	test('a body that is said to be JSON and is none is refused, and the connection is kept', async t => {
