@@ -16,8 +16,8 @@ export type Language = keyof typeof languages;
 const folder = path.join(import.meta.dirname, 'runners');
 
 /** Python's own isolation keeps the environment's and the user's packages out: a function has what is in its folder. */
-const commands: Readonly<Record<Language, readonly [string, ...string[]]>> = {
-	python: ['python3', '-I', path.join(folder, 'python-runner.py')],
+export const runnerCommands: Readonly<Record<Language, readonly [string, ...string[]]>> = {
+	python: ['python3', '-I', path.join(folder, 'python/main.py')],
 	nodejs: [process.execPath, path.join(folder, 'node-runner.js')],
 };
 
@@ -44,7 +44,7 @@ export function startRunner(
 	config: Omit<RunnerConfig, 'readyFd' | 'endsWithInput'>,
 	env: Readonly<Record<string, string>>,
 ): Runner {
-	const [program, ...words] = commands[language];
+	const [program, ...words] = runnerCommands[language];
 	const child = spawn(program, [...words, JSON.stringify({...config, readyFd, endsWithInput: true})], {
 		cwd: config.dir,
 		env,

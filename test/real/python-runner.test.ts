@@ -2,8 +2,8 @@
 // the folder. Needs python3.
 
 import {once} from 'node:events';
-import path from 'node:path';
 import ava, {type ExecutionContext} from 'ava';
+import {runnerCommands} from '../../agent/functions/start-runner.js';
 import {within} from '../../bench/rigs/cluster/waiting.js';
 import {startRunner, type Limits, type Runner} from '../agent/functions/_runner.js';
 import {codeOf, errorOf, openGate, runnerContract, valueOf} from '../agent/functions/runner-contract.js';
@@ -11,10 +11,8 @@ import {pythonFunctions} from '../agent/functions/runner-functions.js';
 
 const test = ava.serial;
 
-const program = path.resolve(import.meta.dirname, '../../../agent/functions/runners/python-runner.py');
-
 const start = (t: ExecutionContext, files: Readonly<Record<string, string>>, limits?: Partial<Limits>): Promise<Runner> =>
-	startRunner(t, ['python3', '-I', program], files, limits);
+	startRunner(t, runnerCommands.python, files, limits);
 
 runnerContract(test, {name: 'python', file: 'func.py', sources: pythonFunctions, start});
 
@@ -114,6 +112,18 @@ test('modules beside the function and in site-packages are found, and the functi
 	t.deepEqual(valueOf(await call()), [1, [], true, 'packed']);
 });
 
+test('modules of the folder may have the names of the runner’s own, and nothing else of the runner is found', async t => {
+	const names = ['main', 'runner', 'call', 'log', 'load', 'errors', 'connection', 'http_head', 'request', 'answer', 'event_loop'];
+	const code = `
+import importlib, sys
+async def main(names):
+    return [[importlib.import_module(name).name for name in names], [folder for folder in sys.path if "runner" in folder]]
+`;
+	const files = Object.fromEntries(names.map(name => [`${name}.py`, `name = "own ${name}"`]));
+	const {call} = await start(t, {...files, 'func.py': code});
+	t.deepEqual(valueOf(await call({params: names})), [names.map(name => `own ${name}`), []]);
+});
+
 test('code without a function that can be called is told so', async t => {
 	for (const [code, told] of [
 		['def other(params): pass', /has no function main\(params\)/],
@@ -157,7 +167,7 @@ def two(left): return one(left - 1)
 	const {call} = await startCode(t, code);
 	const {traceback = ''} = errorOf(await call());
 	t.regex(traceback, /KeyError: 'x'[^]*direct cause[^]*in main[^]*ValueError: outer\n$/);
-	t.notRegex(traceback, /python-runner/);
+	t.notRegex(traceback, /runner/);
 	const {traceback: deep = ''} = errorOf(await call({params: {deep: true}}));
 	t.true(deep.length > 8000 && deep.length <= 16_384);
 	t.regex(deep, /RecursionError: .*\n$/);

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""The program: python3 -I main.py CONFIGURATION."""
+
+import json
+import os
+import sys
+
+folder = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, folder)
+from troupe_runner.runner import serve  # noqa: E402
+
+# What the function imports is not looked for here.
+while folder in sys.path:
+    sys.path.remove(folder)
+
+
+def main():
+    try:
+        config = json.loads(sys.argv[1])
+    except (IndexError, ValueError) as error:
+        sys.exit("error: the only argument is the runner's configuration as JSON: %s" % error)
+    serve(config)
+
+
+if __name__ == "__main__":
+    main()
