@@ -99,8 +99,11 @@ class Runner:
         self.watchdog = Watchdog()
         if function.is_async:  # Its first call shall not pay for the import.
             self.event_loop()
+        self.is_told_to_end = False
         for told in (signal.SIGTERM, signal.SIGINT):  # A terminal sends the second.
-            signal.signal(told, lambda *_: self.wake(b"t"))
+            signal.signal(told, self.tell_to_end)
+        # The handler alone would not do: a signal just before select() has it called after that, which would wait for something else.
+        signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
 
     def run(self, ready_fd):
         """Serves until it is told to end or a call is stuck. The exit code."""
@@ -129,17 +132,21 @@ class Runner:
 
     # ---- In the main thread.
 
-    def wake(self, what=b"w"):
-        """Safe within signal handlers: it takes no lock."""
+    def tell_to_end(self, *_):
+        """It takes no lock: a signal comes wherever the main thread is."""
+        self.is_told_to_end = True
+        self.wake()  # Who was woken by the signal itself may have looked before this.
+
+    def wake(self):
         try:
-            os.write(self.waker, what)
+            os.write(self.waker, b"w")
         except BlockingIOError:
-            pass  # It is awake already, and the pipe full of reasons.
+            pass  # It will wake anyway: the pipe is full.
 
     def hear(self):
-        heard = os.read(self.woken, 4096)
+        os.read(self.woken, 4096)
         with self.lock:
-            if b"t" in heard and self.phase == "serving":
+            if self.is_told_to_end and self.phase == "serving":
                 self.phase = "stopping"
 
     def accept(self):
