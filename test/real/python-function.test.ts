@@ -32,7 +32,8 @@ test('a function in Python is made, called, and says what is wrong with it', asy
 
 test('a Python function ends with the command that has called it, also when it blocks', async t => {
 	const home = await folder(t);
-	const troupe = (...words: readonly string[]) => start(t, ['function', ...words], {home, cwd: home});
+	// Whoever is killed leaves the folder of the call.
+	const troupe = (...words: readonly string[]) => start(t, ['function', ...words], {home, cwd: home, env: {TMPDIR: home}});
 	await troupe('new', 'busy').ended;
 	await writeFile(
 		path.join(home, 'busy', 'func.py'),
