@@ -184,12 +184,12 @@ async def main(params):
         await asyncio.sleep(0)
         print("closed")
 `;
-	const {open, wrote} = await startCode(t, code);
+	const {open, wrote, output} = await startCode(t, code);
 	const response = await open({params: {}, headers: {'x-request-id': 'leaves'}});
 	await within('the first line', once(response, 'data'));
 	response.destroy();
 	await wrote('[leaves] closed\n');
-	t.pass();
+	t.is(output(), '[leaves] closed\n');
 });
 
 test('what a call keeps in its context is not seen by the next of its connection', async t => {

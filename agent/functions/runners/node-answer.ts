@@ -1,6 +1,7 @@
 // What a function is given and what it may return, as HTTP: docs/functions.md has the tables.
 
 import {validateHeaderName, validateHeaderValue} from 'node:http';
+import {inspect} from 'node:util';
 
 export type Main = (params: unknown, request: CallRequest) => unknown;
 
@@ -191,9 +192,10 @@ const strange = [/\(?node:/, import.meta.dirname];
 /** What a function threw, with the lines of its own. */
 export function thrownBy(error: unknown): CallError {
 	if (error instanceof CallError) return error;
-	if (!(error instanceof Error)) return failed(`it threw ${String(error)}`.slice(0, messageCharacters));
+	// Not every value can be made a text; a stack may be anything that a function has put there.
+	if (!(error instanceof Error)) return failed(`it threw ${inspect(error)}`.slice(0, messageCharacters));
 	const message = `${error.name}: ${error.message}`.slice(0, messageCharacters);
-	const lines = (error.stack ?? '').split('\n');
+	const lines = (typeof error.stack === 'string' ? error.stack : '').split('\n');
 	const own = lines.filter(
 		line => !/^\s+at /.test(line) || !strange.some(each => (typeof each === 'string' ? line.includes(each) : each.test(line))),
 	);

@@ -138,7 +138,7 @@ async function bodyOf(request: IncomingMessage, mostBytes: number, isWanted: () 
 		});
 		request.once('end', resolve);
 		request.once('error', reject);
-		request.once('close', resolve);
+		request.once('close', () => reject(new Error('the body broke off'))); // After its end that says nothing.
 	});
 	return Buffer.concat(chunks);
 }

@@ -73,6 +73,15 @@ export default async params => {
 	t.is(await runner.ended(), 1);
 });
 
+test('whatever a function throws is answered', async t => {
+	const code = `
+const odd = {none: Object.create(null), nothing: undefined, stack: Object.assign(new Error('odd'), {stack: {}}), symbol: Symbol('s')};
+export default ({what}) => { throw odd[what]; };
+`;
+	const {call} = await start(t, {'func.mjs': code});
+	for (const what of ['none', 'nothing', 'stack', 'symbol']) t.is(codeOf(await call({params: {what}})), '500 ERR_FUNCTION', what);
+});
+
 test('a function cannot end its process', async t => {
 	const {call} = await start(t, {'func.mjs': 'export default () => process.exit(3);\n'});
 	t.is(codeOf(await call()), '500 ERR_FUNCTION');
