@@ -102,6 +102,16 @@ export const limits = {
 	functionTimeoutMaxMs: 900_000,
 	/** What the runner of a function on this machine may take until it has loaded its code. */
 	functionLoadMs: 30_000,
+	/** Calls that one instance of a function takes at a time: unless it says otherwise, and at most. */
+	functionConcurrencyDefault: 10,
+	functionConcurrency: 1_000,
+	/** Instances of a function: unless it says otherwise, and at most. */
+	functionInstancesDefault: 10,
+	functionInstances: 1_000,
+	/** A function without calls keeps its instances for so long, unless it says otherwise; and at least and at most. */
+	functionIdleMs: 60_000,
+	functionIdleLeastMs: 1_000,
+	functionIdleMostMs: 86_400_000,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */

@@ -3,20 +3,13 @@
 import {spawn} from 'node:child_process';
 import path from 'node:path';
 import type {Readable, Writable} from 'node:stream';
+import type {FunctionLanguage} from '../../api/function-languages.js';
 import type {RunnerConfig} from './runners/runner-config.js';
-
-/** Languages, and the files that say which one a function is in. */
-export const languages = {
-	python: ['func.py'],
-	nodejs: ['func.mjs', 'func.js'],
-} as const satisfies Record<string, readonly string[]>;
-
-export type Language = keyof typeof languages;
 
 const folder = path.join(import.meta.dirname, 'runners');
 
 /** Python's own isolation keeps the environment's and the user's packages out: a function has what is in its folder. */
-export const runnerCommands: Readonly<Record<Language, readonly [string, ...string[]]>> = {
+export const runnerCommands: Readonly<Record<FunctionLanguage, readonly [string, ...string[]]>> = {
 	python: ['python3', '-I', path.join(folder, 'python/main.py')],
 	nodejs: [process.execPath, path.join(folder, 'node-runner.js')],
 };
@@ -40,7 +33,7 @@ export type Runner = {
 
 /** `env` is all that it gets of an environment. It ends with this process, however that ends: its input ends then. */
 export function startRunner(
-	language: Language,
+	language: FunctionLanguage,
 	config: Omit<RunnerConfig, 'readyFd' | 'endsWithInput'>,
 	env: Readonly<Record<string, string>>,
 ): Runner {

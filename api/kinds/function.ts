@@ -1,17 +1,24 @@
-// The kind Function: code that is called.
+// The kind Function: code that is called, on as many instances as its calls need.
 
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
+import {parseDuration} from '../duration.js';
+import {isArtifactDigest} from '../function-instance.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft} from '../object.js';
+import {limits} from '../limits.js';
+import type {ApiObject, Draft, JsonObject} from '../object.js';
+import {checkEnv, checkEnvFrom} from '../rules/env.js';
 import {checkProgramText} from '../rules/program-text.js';
 import {membersOf, refuse, type Found} from '../rules/report.js';
+import {checkResources} from '../rules/resources.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/function.js';
+import {shown} from '../shown.js';
 
 export type FunctionSpec = ShapeOf<typeof spec>;
-export type FunctionObject = ApiObject<FunctionSpec, ShapeOf<typeof status>>;
+export type FunctionStatus = ShapeOf<typeof status>;
+export type FunctionObject = ApiObject<FunctionSpec, FunctionStatus>;
 
-const specOf = (object: ApiObject): FunctionSpec | undefined => (object as FunctionObject).spec;
+const asFunction = (object: ApiObject): FunctionObject => object as FunctionObject;
 
 export const functionKind: KindDefinition = {
 	kind: 'Function',
@@ -22,21 +29,57 @@ export const functionKind: KindDefinition = {
 	shortNames: ['fn'],
 	categories: ['all'],
 	namespaced: true,
-	isInert: true,
-	defaults: draft => draft,
+	defaults: draft => ({...draft, spec: withDefaults(membersOf(draft.spec))}),
 	validate,
 	initialStatus: () => ({}),
 	columns: [
 		nameColumn,
-		column('Runtime', 'What runs it.', object => specOf(object)?.runtime ?? none),
-		column('Source', 'Where its code came from.', object => specOf(object)?.userUploadFilePath ?? none),
+		column('Runtime', 'What runs it.', object => asFunction(object).spec?.runtime ?? none),
+		column('Ready', 'Instances that take calls, of those that there are.', object => readyOf(asFunction(object))),
+		column('Max', 'Instances at most.', object => String(asFunction(object).spec?.max ?? limits.functionInstancesDefault)),
+		column('Revision', 'The version that is called.', object => String(asFunction(object).status?.revision ?? none)),
 		ageColumn,
 	],
 };
 
+const readyOf = ({status}: FunctionObject): string => `${status?.ready ?? 0}/${status?.instances ?? 0}`;
+
+const withDefaults = (spec: JsonObject): JsonObject => ({
+	...spec,
+	concurrency: spec['concurrency'] ?? limits.functionConcurrencyDefault,
+	max: spec['max'] ?? limits.functionInstancesDefault,
+	idle: spec['idle'] ?? `${limits.functionIdleMs / 1_000}s`,
+	timeout: spec['timeout'] ?? `${limits.functionTimeoutMs / 1_000}s`,
+	revisionHistoryLimit: spec['revisionHistoryLimit'] ?? 10,
+});
+
 function validate(found: Found, draft: Draft): void {
-	const {userUploadFilePath: folder} = membersOf(draft.spec);
-	const path = 'spec.userUploadFilePath';
-	if (folder === '') refuse(found, path, 'is required', 'FieldValueRequired');
-	if (typeof folder === 'string') checkProgramText(found, path, folder);
+	const spec = membersOf(draft.spec);
+	const {userUploadFilePath: folder, artifact, idle, timeout, env, envFrom, resources, runtime} = spec;
+	if (folder === undefined && artifact === undefined)
+		refuse(found, 'spec.userUploadFilePath', 'is required: the folder of the code, which troupe apply uploads', 'FieldValueRequired');
+	if (folder === '') refuse(found, 'spec.userUploadFilePath', 'must not be empty', 'FieldValueRequired');
+	if (typeof folder === 'string') checkProgramText(found, 'spec.userUploadFilePath', folder);
+	if (artifact !== undefined && !isArtifactDigest(artifact))
+		refuse(found, 'spec.artifact', 'must be sha256: and 64 hexadecimal digits; troupe apply sets it when it has uploaded the folder');
+	if (artifact !== undefined && runtime === undefined)
+		refuse(found, 'spec.runtime', 'is required beside artifact: python or nodejs', 'FieldValueRequired');
+	checkTime(found, 'spec.idle', idle, limits.functionIdleLeastMs, limits.functionIdleMostMs);
+	checkTime(found, 'spec.timeout', timeout, 1, limits.functionTimeoutMaxMs);
+	checkEnv(found, 'spec.env', env, {container: spec, containers: []});
+	checkEnvFrom(found, 'spec.envFrom', envFrom);
+	checkResources(found, 'spec.resources', resources);
 }
+
+function checkTime(found: Found, path: string, value: unknown, leastMs: number, mostMs: number): void {
+	if (typeof value !== 'string') return;
+	const ms = parseDuration(value);
+	if (ms === undefined || ms < leastMs || ms > mostMs)
+		refuse(found, path, `must be a time from ${leastMs}ms to ${mostMs / 60_000}m, such as 30s or 5m, got ${shown(value)}`);
+}
+
+/** What a rule has looked at already, in milliseconds. */
+const timeOf = (text: string | undefined, otherwise: number): number => (text === undefined ? otherwise : (parseDuration(text) ?? otherwise));
+
+export const idleMsOf = ({idle}: FunctionSpec): number => timeOf(idle, limits.functionIdleMs);
+export const timeoutMsOf = ({timeout}: FunctionSpec): number => timeOf(timeout, limits.functionTimeoutMs);

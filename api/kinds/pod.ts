@@ -9,6 +9,7 @@ import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Condition, Draft} from '../object.js';
 import {checkBackoff} from '../rules/backoff.js';
 import {checkDependsOn} from '../rules/depends-on.js';
+import {checkFunctionInstance} from '../rules/function-instance.js';
 import {checkPodChange} from '../rules/immutable.js';
 import {checkPodSpec} from '../rules/pod.js';
 import {membersOf, type Found} from '../rules/report.js';
@@ -46,6 +47,7 @@ const withKept = (spec: PodSpec, old: PodSpec | undefined): PodSpec => withKeptC
 function validate(found: Found, object: Draft, old?: ApiObject): void {
 	checkBackoff(found, 'metadata.annotations', object.metadata.annotations);
 	checkDependsOn(found, 'metadata.annotations', object.metadata.annotations);
+	checkFunctionInstance(found, object);
 	checkPodSpec(found, 'spec', membersOf(object.spec));
 	// An older version may have kept it with fewer defaults.
 	if (old !== undefined && !deepEqual(object.spec, old.spec))

@@ -1,14 +1,35 @@
 // The schema of a Function.
 
+import {limits} from '../limits.js';
+import {envFrom, envVar, resources} from './container.js';
 import {objectWith} from './metadata.js';
-import {about, observed, oneOf, optional, record, text} from './parts.js';
+import {about, conditions, count, list, mergedBy, oneOf, optional, record, text, whole} from './parts.js';
 
 export const spec = () =>
 	record({
-		userUploadFilePath: about('The folder with func.py (or func.js), on the host of whoever applies it.', text()),
-		runtime: optional(about('python or nodejs; what the files say when left out.', oneOf(['python', 'nodejs']))),
+		userUploadFilePath: optional(
+			about('The folder with func.py (or func.mjs, func.js), beside the manifest: `troupe apply` uploads it.', text()),
+		),
+		artifact: optional(about('The uploaded code, sha256:...; `troupe apply` sets it.', text())),
+		runtime: optional(about('python or nodejs; `troupe apply` sets what the files say.', oneOf(['python', 'nodejs']))),
+		concurrency: optional(about('Calls that one instance takes at a time; 10 when left out.', whole(1, limits.functionConcurrency))),
+		max: optional(about('Instances at most; 10 when left out.', whole(1, limits.functionInstances))),
+		idle: optional(about('How long instances stay without a call, such as 30s or 5m; 60s when left out.', text())),
+		timeout: optional(about('What one call may take, such as 30s or 5m; 30s when left out.', text())),
+		env: optional(about('Variables of its instances, in order.', list(envVar(), mergedBy('name')))),
+		envFrom: optional(about('Variables for all entries of ConfigMaps and Secrets.', list(envFrom()))),
+		resources: optional(about('What each instance needs and may use.', resources())),
+		revisionHistoryLimit: optional(about('How many older versions are kept; 10 when left out.', count())),
 	});
 
-export const status = observed;
+export const status = () =>
+	record({
+		observedGeneration: optional(about('The generation of the spec that this is about.', count())),
+		revision: optional(about('The version that new instances are of; none before the first call.', count())),
+		desired: optional(about('Instances that its calls need.', count())),
+		instances: optional(about('Instances there are.', count())),
+		ready: optional(about('Those that take calls.', count())),
+		conditions: optional(conditions()),
+	});
 
-export const schema = () => objectWith(about('Where the code is.', spec()));
+export const schema = () => objectWith(about('Where the code is, and how it is run.', spec()));

@@ -5,6 +5,7 @@ import type {IncomingMessage} from 'node:http';
 import path from 'node:path';
 import {parseDuration} from '../../api/duration.js';
 import {AppError} from '../../api/errors.js';
+import {functionLanguages} from '../../api/function-languages.js';
 import {limits} from '../../api/limits.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -13,7 +14,7 @@ import {parsedJson} from '../../api/value-or.js';
 import {failedError, interruptedExitCode, type Flags, type Invocation, usageError} from '../command.js';
 import {reasonOf, readBounded} from '../files/bounded-file.js';
 import {shellWord} from '../files/shell-word.js';
-import {languageNames, languageOf} from '../function/language.js';
+import {languageOf} from '../function/language.js';
 import {callHere} from '../function/local-call.js';
 import {templates} from '../function/templates.js';
 
@@ -38,7 +39,7 @@ async function make({flags, terminal}: Invocation, words: readonly string[]): Pr
 	if (name === undefined || more.length > 0) throw usageError('new takes one name, as in: troupe function new hello --lang python');
 	if (!isDnsLabel(name))
 		throw usageError(`"${name}" cannot be the name of a function: lower-case letters, digits and "-", at most 63, as in hello-2`);
-	const language = languageNames.find(each => each === (flags.text('lang') ?? 'python')) ?? 'python';
+	const language = functionLanguages.find(each => each === (flags.text('lang') ?? 'python')) ?? 'python';
 	await makeEmpty(name);
 	for (const [file, text] of Object.entries(templates[language])) await writeFile(path.join(name, file), text, {flag: 'wx'});
 	terminal.out(`function "${name}" is in ${name}/\n`);

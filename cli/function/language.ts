@@ -2,15 +2,13 @@
 
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {languages, type Language} from '../../agent/functions/start-runner.js';
+import {filesOfLanguage, functionLanguages, type FunctionLanguage} from '../../api/function-languages.js';
 import {usageError} from '../command.js';
 
-export const languageNames = Object.keys(languages) as Language[];
-
 /** Throws ERR_USAGE where that is not clear. */
-export function languageOf(folder: string, asked: string | undefined): Language {
+export function languageOf(folder: string, asked: string | undefined): FunctionLanguage {
 	if (statSync(folder, {throwIfNoEntry: false})?.isDirectory() !== true) throw usageError(`"${folder}" is no folder`);
-	const found = languageNames.filter(name => languages[name].some(file => existsSync(path.join(folder, file))));
+	const found = functionLanguages.filter(name => filesOfLanguage[name].some(file => existsSync(path.join(folder, file))));
 	const language = asked === undefined ? found[0] : found.find(name => name === asked);
 	if (language === undefined) throw usageError(`${folder}: there is no ${filesOf(asked)} in it`);
 	if (asked === undefined && found.length > 1)
@@ -18,8 +16,8 @@ export function languageOf(folder: string, asked: string | undefined): Language 
 	return language;
 }
 
-const filesOf = (asked: string | undefined, among: readonly Language[] = languageNames): string =>
+const filesOf = (asked: string | undefined, among: readonly FunctionLanguage[] = functionLanguages): string =>
 	among
 		.filter(name => asked === undefined || name === asked)
-		.flatMap(name => languages[name])
+		.flatMap(name => filesOfLanguage[name])
 		.join(' or ');

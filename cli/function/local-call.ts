@@ -6,7 +6,8 @@ import http, {type IncomingMessage} from 'node:http';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
-import {startRunner, type Language, type Runner} from '../../agent/functions/start-runner.js';
+import {startRunner, type Runner} from '../../agent/functions/start-runner.js';
+import type {FunctionLanguage} from '../../api/function-languages.js';
 import {limits} from '../../api/limits.js';
 import {archiveBounds} from '../../system/archive/bounds.js';
 import {packFolder} from '../../system/archive/pack.js';
@@ -19,7 +20,7 @@ import {reasonOf} from '../files/bounded-file.js';
 
 export type LocalCall = {
 	readonly folder: string;
-	readonly language: Language;
+	readonly language: FunctionLanguage;
 	readonly params: Uint8Array;
 	readonly timeoutMs: number;
 	/** All that the function gets of an environment. */

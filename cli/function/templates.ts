@@ -1,6 +1,6 @@
 // What `function new` writes: a folder that works, in each language.
 
-import type {Language} from '../../agent/functions/start-runner.js';
+import type {FunctionLanguage} from '../../api/function-languages.js';
 
 const python = `def main(params):
     name = params.get("name", "world")
@@ -13,7 +13,7 @@ const nodejs = `export default function main(params) {
 }
 `;
 
-export const templates: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
+export const templates: Readonly<Record<FunctionLanguage, Readonly<Record<string, string>>>> = {
 	python: {'func.py': python},
 	nodejs: {'func.mjs': nodejs},
 };

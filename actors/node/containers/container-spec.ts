@@ -2,6 +2,7 @@
 
 import {capabilityName} from '../../../api/capabilities.js';
 import {isExclusive} from '../../../api/exclusive.js';
+import {functionInstanceOf} from '../../../api/function-instance.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
@@ -51,6 +52,7 @@ function specOf(
 	{sources}: Environment,
 ): ContainerSpec {
 	const {runAsUser, runAsGroup} = userOf(container, assignment.spec);
+	const instance = functionInstanceOf(assignment.annotations);
 	const readOnlyVolumes = new Set(
 		(assignment.spec.volumes ?? []).flatMap(({name, persistentVolumeClaim}) => (persistentVolumeClaim?.readOnly === true ? [name] : [])),
 	);
@@ -82,6 +84,7 @@ function specOf(
 			readOnly: readOnly || readOnlyVolumes.has(name),
 		})),
 		readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
+		...(instance === undefined ? {} : {function: instance}),
 		memoryLimitBytes: quantity(container.resources?.limits?.['memory'], memoryBytes),
 		cpuLimitMillis: quantity(container.resources?.limits?.['cpu'], cpuMillis),
 		cpuRequestMillis: quantity(container.resources?.requests?.['cpu'], cpuMillis),

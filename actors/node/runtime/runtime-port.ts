@@ -5,6 +5,7 @@
 // come by `onExit`, for adopted ones too.
 
 import type {Outcome} from '../../../api/errors.js';
+import type {FunctionInstance} from '../../../api/function-instance.js';
 import type {ImageBuild} from '../../../api/image-news.js';
 import type {RuntimeClass} from '../../../api/runtime-class.js';
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
@@ -181,6 +182,8 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly groupsPolicy: 'Merge' | 'Strict';
 	readonly mounts: readonly MountSpec[];
 	readonly readOnlyRoot: boolean;
+	/** It serves calls of this function: `argv` is empty, and what runs is the runner of its language. */
+	readonly function?: FunctionInstance;
 	readonly memoryLimitBytes: number | undefined;
 	readonly cpuLimitMillis: number | undefined;
 	readonly cpuRequestMillis: number | undefined;
