@@ -62,3 +62,10 @@ export const subnetsAddress: Address = address(controlSystem, subnetsPath);
 /** Hears the signs of all nodes and judges which of them are dead. */
 export const detectorPath = 'detector';
 export const detectorAddress: Address = address(controlSystem, detectorPath);
+
+/** Where functions that are called, or have instances, have their activators. */
+export const activatorsPath = 'activators';
+export const activatorsAddress: Address = address(controlSystem, activatorsPath);
+
+/** The activator of a function: called like its record. */
+export const activatorOf = (namespace: string, name: string): Address => address(controlSystem, `${activatorsPath}/${namespace}.${name}`);

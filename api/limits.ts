@@ -112,6 +112,11 @@ export const limits = {
 	functionIdleMs: 60_000,
 	functionIdleLeastMs: 1_000,
 	functionIdleMostMs: 86_400_000,
+	/** Of the body of a call so much is kept until an instance has it: a smaller one can go to another instance. */
+	functionKeptBodyBytes: 65_536,
+	/** Calls of a function that wait for an instance, and how long one waits. */
+	functionQueue: 1_000,
+	functionHoldMs: 60_000,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */

@@ -26,6 +26,8 @@ export type ControlPlane = {
 	readonly nowMs: () => number;
 	/** Asks any actor of any system of the cluster. Never rejects: a time-out or a missing actor is a failed outcome. */
 	readonly ask: <Value>(to: Address, message: Message, options: AskOptions) => Promise<Outcome<Value>>;
+	/** Tells any actor of any system of the cluster. */
+	readonly tell: (to: Address, message: Message, cause: string) => void;
 	readonly eventsOf: (key: string) => readonly ObjectEvent[];
 	/** Keys about which there are events. */
 	readonly eventKeys: () => Iterable<string>;

@@ -17,6 +17,7 @@ import {createNewcomers, type Newcomers} from '../system/broker/newcomers.js';
 import type {Access} from './access.js';
 import type {ControlPlane} from './control-plane.js';
 import {ClientGone} from './http/body.js';
+import type {FunctionCalls} from './functions/call.js';
 import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
@@ -39,6 +40,8 @@ export type Upstream =
 			/** Who a token belongs to; undefined for no token and for one that is not known. */
 			readonly authenticate: (token: string | undefined) => Identity | undefined;
 			readonly access: Access | undefined;
+			/** Undefined where functions are not called. */
+			readonly calls?: FunctionCalls | undefined;
 			/** Undefined where Secrets are neither taken nor shown. */
 			readonly seals?: Seals | undefined;
 	  }
@@ -185,8 +188,8 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
-		const {control, inspection, access, seals} = upstream;
-		await found.handler.handle({control, inspection, access, seals, clock, version, streams}, exchange);
+		const {control, inspection, access, calls, seals} = upstream;
+		await found.handler.handle({control, inspection, access, calls, seals, clock, version, streams}, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);
 	}

@@ -10,6 +10,9 @@ import {inspector} from '../inspector.js';
 import {collectionBehavior} from './objects/collection.js';
 import {idle, type Controller} from './objects/controller.js';
 import {disruptionBudgetController} from './pods/disruption-budget.js';
+import {activator} from './functions/activator.js';
+import {activators} from './functions/activators.js';
+import {functionController} from './functions/function.js';
 import {detector} from './nodes/detector.js';
 import {cronJobController} from './workloads/cronjob.js';
 import {jobController} from './workloads/job.js';
@@ -57,6 +60,7 @@ export const controllers: readonly Controller[] = [
 	dnsController,
 	ingressController,
 	networkPolicyController,
+	functionController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));
@@ -84,6 +88,8 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[inspector.kind, inspector],
 	[subnets.kind, subnets],
 	[relay.kind, relay],
+	[activators.kind, activators],
+	[activator.kind, activator],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [
 		[definition.kind, objectBehavior(controllerOfKind(definition.plural))],

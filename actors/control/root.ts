@@ -8,8 +8,9 @@ import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
-import {clusterConfigKey, detectorPath, namespaceKey, relayPath, subnetsPath, syncPath} from '../addresses.js';
+import {activatorsPath, clusterConfigKey, detectorPath, namespaceKey, relayPath, subnetsPath, syncPath} from '../addresses.js';
 import {spawnInspector} from '../inspector.js';
+import {activators} from './functions/activators.js';
 import {relay} from './network/relay.js';
 import {subnets} from './nodes/subnets.js';
 import {detector, type DetectorInput} from './nodes/detector.js';
@@ -50,6 +51,7 @@ const tree = ({localNodes, ...input}: SyncSupervisorInput & DetectorInput): Effe
 	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: subnetsPath, behavior: subnets.kind, input: input.lineage, restart: 'permanent'},
 	{type: 'spawn', name: relayPath, behavior: relay.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: activatorsPath, behavior: activators.kind, input: null, restart: 'permanent'},
 	spawnInspector,
 ];
 

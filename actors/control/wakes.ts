@@ -14,6 +14,7 @@ import {
 	type Address,
 	type ObjectKey,
 } from '../../api/keys.js';
+import {functionLabel} from '../../api/function-instance.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {isProvisioned, nodeOfVolume, type PersistentVolume} from '../../api/kinds/persistentvolume.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -21,7 +22,7 @@ import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
-import {detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
+import {activatorOf, detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
 import {claimKey, claims, isConfigKey, configKeysOf, configTerm, secrets, volumes} from '../config-references.js';
 import {certificateKey, certificateTerm, ingresses, isNetworkKey} from '../network-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
@@ -75,6 +76,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 		wakes.push(...ofVolume(change.key, before as PersistentVolume | undefined, after as PersistentVolume | undefined, known));
 	if (plural === 'nodes') wakes.push(...ofNode(before as NodeObject | undefined, after as NodeObject | undefined, known));
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
+	if (plural === 'functions') wakes.push(activatorWake(change.key));
 	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(...removedNode(before.metadata.name));
 	return wakes;
 }
@@ -152,6 +154,7 @@ function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
 }
 
 function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined): Iterable<Wake> {
+	if (concernsOwner(before, after)) yield* ofInstance(after ?? before);
 	const news = newsForScheduler(before, after);
 	if (news !== undefined) yield toScheduler(news);
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
@@ -160,6 +163,17 @@ function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined): I
 		if (before?.spec !== after?.spec) for (const named of configKeysOfPods(before, after)) yield dirty(node, named);
 		yield dirty(node, key);
 	}
+}
+
+function* ofInstance(pod: Pod | undefined): Iterable<Wake> {
+	const {namespace = '', labels} = pod?.metadata ?? {};
+	const name = labels?.[functionLabel];
+	if (name !== undefined) yield wakeOf(activatorOf(namespace, name));
+}
+
+function activatorWake(key: ObjectKey): Wake {
+	const {namespace, name} = parseObjectKey(key);
+	return wakeOf(activatorOf(namespace, name));
 }
 
 const dirty = (node: string, key: ObjectKey): Wake => {

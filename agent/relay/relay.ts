@@ -18,7 +18,7 @@ import {relaySocketOf, type RelayAnswer, type RelayHead} from './dial.js';
 import {createEnd, type End} from './end.js';
 import {FramedSocket} from './framed-socket.js';
 import {createOutbox} from './outbox.js';
-import {PodStream} from './pod-stream.js';
+import {podStream} from './pod-stream.js';
 
 export type RelayOptions = {
 	readonly runtime: Pick<Runtime, 'run'>;
@@ -58,7 +58,7 @@ export function createNodeRelay({runtime, clock, random, folder, onWarning}: Rel
 		runtime.run<'forward.open'>({type: 'forward.open', request: {uid, port, relayedFor: from}}, outcome => {
 			const isWanted = opening.delete(key) && !isClosed;
 			if (!outcome.ok) return done(outcome);
-			const stream = new PodStream(runtime.run, clock, outcome.value.session);
+			const stream = podStream(runtime.run, clock, outcome.value.session);
 			if (!isWanted) {
 				stream.destroy();
 				return done(failed('ERR_NOT_REACHABLE', {message: 'the connection was given up'}));

@@ -11,6 +11,7 @@ import type {Inspection} from '../inspect/inspection.js';
 import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
 import type {Upgrade} from '../upgrades.js';
+import type {FunctionCalls} from '../functions/call.js';
 import type {Streams} from './stream.js';
 
 export type Exchange = {
@@ -37,6 +38,8 @@ export type Backend = {
 	readonly streams: Streams;
 	/** Undefined where no agent joins and no tokens are made. */
 	readonly access: Access | undefined;
+	/** Undefined where functions are not called. */
+	readonly calls: FunctionCalls | undefined;
 	/** Undefined where Secrets are neither taken nor shown. */
 	readonly seals: Seals | undefined;
 };

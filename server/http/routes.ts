@@ -6,6 +6,7 @@ import {joinPath, tokensPath} from '../../api/join.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
 import {actorsPath} from '../../api/inspect.js';
+import {invoke} from './invoke.js';
 import {createToken, deleteToken, join, listTokens} from './access.js';
 import {listActors, readActor} from './actors.js';
 import {confirmLost} from './confirm-lost.js';
@@ -104,6 +105,10 @@ function addOwn(router: Router<Route>): void {
 	router.on('POST', tokensPath, {handle: createToken});
 	router.on('DELETE', `${tokensPath}/:name`, {handle: deleteToken});
 	router.on('POST', joinPath, {handle: join});
+	for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+		router.on(method, '/functions/:namespace/:name', {handle: invoke});
+		router.on(method, '/functions/:namespace/:name/*', {handle: invoke});
+	}
 }
 
 function addKind(router: Router<Route>, kind: KindDefinition): void {

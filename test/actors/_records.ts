@@ -2,6 +2,7 @@
 
 import type {ApiObject} from '../../api/object.js';
 import {clusterConfigController} from '../../actors/control/cluster/cluster-config.js';
+import {functionController} from '../../actors/control/functions/function.js';
 import {noFailures, type Controller} from '../../actors/control/objects/controller.js';
 import {namespaceController} from '../../actors/control/cluster/namespace.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
@@ -48,6 +49,7 @@ export const records = {
 	Dns: recordOf(dnsController),
 	Ingress: recordOf(ingressController),
 	NetworkPolicy: recordOf(networkPolicyController),
+	Function: recordOf(functionController),
 };
 
 const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];

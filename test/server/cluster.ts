@@ -177,6 +177,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 			asked.push({to, message: message, options});
 			return (await answer(to, message)) as Outcome<Value>;
 		},
+		tell: (to, message) => void answer(to, message),
 		eventsOf: key => events.get(key) ?? [],
 		eventKeys: () => events.keys(),
 		journalOf: key => journals.get(key) ?? [],

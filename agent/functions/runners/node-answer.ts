@@ -104,6 +104,7 @@ const connectionHeaders = new Set([
 	'transfer-encoding',
 	'upgrade',
 	'x-request-id',
+	'x-troupe-refused',
 ]);
 
 const failed = (message: string): CallError => new CallError(500, 'ERR_FUNCTION', message);

@@ -24,6 +24,9 @@ const discardedBytes = 8_388_608;
 /** What a client has to read that its time is over. */
 const lastWordsMs = 1_000;
 
+/** Of an answer to a call of which nothing was begun: another instance may have it. */
+const refusedHeader = 'x-troupe-refused';
+
 const wellFormedId = /^[\w.-]{1,64}$/;
 
 export class Calls {
@@ -59,7 +62,10 @@ export class Calls {
 		const id = typeof given === 'string' && wellFormedId.test(given) ? given : randomBytes(8).toString('hex');
 		response.setHeader('x-request-id', id);
 		const refusal = this.#refusal();
-		if (refusal !== undefined) return refuse(request, response, refusal);
+		if (refusal !== undefined) {
+			response.setHeader(refusedHeader, refusal.code);
+			return refuse(request, response, refusal);
+		}
 		this.#open.add(response);
 		const writer: Writer = {id, rest: new Map(), fail: error => sendError(response, thrownBy(error))};
 		const ended = new AbortController();

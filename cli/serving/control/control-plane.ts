@@ -31,6 +31,7 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 		epoch: () => pipeline.epoch(),
 		nowMs: clock.nowMs,
 		ask,
+		tell: (to, message, cause) => system.tell(to, message, cause),
 		eventsOf: key => events.of(key),
 		eventKeys: () => events.keys(),
 		journalOf: key => journal.of(key),

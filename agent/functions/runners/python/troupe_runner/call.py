@@ -4,7 +4,7 @@ import os
 import threading
 
 from .errors import Gone
-from .http_answer import error_body, error_bytes, head_bytes
+from .http_answer import error_body, error_bytes, error_headers, head_bytes
 from .sockets import cut, send_at_once
 
 SMALL_BYTES = 65_536
@@ -109,7 +109,7 @@ class Call:
             self.send(body)
 
     def send_error(self, status, code, message, traceback=None):
-        self.send_whole(status, [("content-type", "application/json")], error_body(code, message, traceback))
+        self.send_whole(status, error_headers(code), error_body(code, message, traceback))
 
     def head_of(self, status, headers):
         if self.runner.phase != "serving":

@@ -7,6 +7,8 @@ from .json_text import encode_json
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+#: Of these nothing was begun: another instance may have the call.
+REFUSALS = ("ERR_BUSY", "ERR_STOPPING")
 REASONS = {int(status): status.phrase for status in HTTPStatus}
 
 
@@ -37,8 +39,13 @@ def error_body(code, message, traceback=None):
     return encode_json({"error": error})
 
 
+def error_headers(code):
+    refused = [("x-troupe-refused", code)] if code in REFUSALS else []
+    return [("content-type", "application/json"), *refused]
+
+
 def error_bytes(status, code, message, id, without_body=False):
     """A whole answer, the last of its connection."""
     body = error_body(code, message)
-    head = head_bytes(status, [("content-type", "application/json"), ("content-length", len(body))], id, "close")
+    head = head_bytes(status, [*error_headers(code), ("content-length", len(body))], id, "close")
     return head if without_body else head + body

@@ -9,7 +9,7 @@ FORM_TYPE = "application/x-www-form-urlencoded"
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 OF_THE_CONNECTION = frozenset(
-    "connection content-length keep-alive proxy-connection te trailer transfer-encoding upgrade x-request-id".split()
+    "connection content-length keep-alive proxy-connection te trailer transfer-encoding upgrade x-request-id x-troupe-refused".split()
 )
 
 

@@ -1,0 +1,30 @@
+// What is said of calls of functions: by who has one, by a function's activator, and by the function itself.
+
+import type {ObjectKey} from '../../../api/keys.js';
+import type {Message} from '../../../system/kernel/behavior.js';
+
+/** To the activators: the function gets one, where it has none. Answered when it is there. */
+export type Activate = Message & {readonly type: 'activate'; readonly function: ObjectKey};
+
+/** To an activator: a slot for a call; answered with a `Slot` once there is one. */
+export type Acquire = Message & {
+	readonly type: 'acquire';
+	/** Chosen by who asks: the call is known by it. */
+	readonly ticket: string;
+	/** An instance that could not be reached just now. */
+	readonly avoid?: string;
+};
+
+/** The place of one call at an instance. */
+export type Slot = {
+	/** The instance. */
+	readonly uid: string;
+	readonly pod: string;
+	readonly node: string;
+};
+
+/** To an activator: the call is over, or nobody waits for its slot any more. */
+export type Release = Message & {readonly type: 'release'; readonly ticket: string};
+
+/** From an activator to its function: so many instances are needed. */
+export type Demand = Message & {readonly type: 'demand'; readonly desired: number};

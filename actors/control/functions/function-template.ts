@@ -1,0 +1,39 @@
+// The pod that an instance of a function is, and the ReplicaSet of a version.
+
+import {functionAnnotation, functionContainer, functionLabel, type FunctionInstance} from '../../../api/function-instance.js';
+import {timeoutMsOf, type FunctionObject} from '../../../api/kinds/function.js';
+import {replicaSet, type ReplicaSet, type ReplicaSetSpec} from '../../../api/kinds/replicaset.js';
+import {limits} from '../../../api/limits.js';
+import type {Draft} from '../../../api/object.js';
+
+export type FunctionTemplate = ReplicaSetSpec['template'];
+
+/** With its defaults, as it is kept. Undefined: nobody has uploaded the code. */
+export function templateOf({metadata, spec}: FunctionObject): FunctionTemplate | undefined {
+	if (spec?.artifact === undefined || spec.runtime === undefined) return undefined;
+	const {artifact, runtime, concurrency = limits.functionConcurrencyDefault, env, envFrom, resources} = spec;
+	const timeoutMs = timeoutMsOf(spec);
+	const instance: FunctionInstance = {artifact, runtime, concurrency, timeoutMs};
+	return withDefaults({
+		metadata: {labels: {[functionLabel]: metadata.name}, annotations: {[functionAnnotation]: JSON.stringify(instance)}},
+		spec: {
+			runtimeClassName: 'process',
+			// It answers what is under way before it goes.
+			terminationGracePeriodSeconds: Math.ceil((timeoutMs + limits.functionOverdueMs) / 1_000),
+			containers: [
+				{
+					name: functionContainer,
+					image: runtime,
+					...(env === undefined ? {} : {env}),
+					...(envFrom === undefined ? {} : {envFrom}),
+					...(resources === undefined ? {} : {resources}),
+				},
+			],
+		},
+	});
+}
+
+function withDefaults(template: FunctionTemplate): FunctionTemplate {
+	const draft: Draft = {apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: {}, spec: {selector: {}, template}};
+	return (replicaSet.defaults(draft) as ReplicaSet).spec?.template ?? template;
+}

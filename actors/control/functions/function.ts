@@ -1,0 +1,174 @@
+// A Function has a ReplicaSet for each of its versions that was called, as large as its calls need.
+//
+// How many instances these are its activator tells (activator.ts); the status keeps it, so that it survives both. A new version takes over instance by
+// instance: an old one goes when a new one takes calls in its place.
+
+import type {FunctionObject, FunctionStatus} from '../../../api/kinds/function.js';
+import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
+import {objectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import type {Condition, Draft, JsonObject} from '../../../api/object.js';
+import {revisionAnnotation} from '../../../api/rollouts.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {tell, type Context, type Effect} from '../../../system/kernel/behavior.js';
+import {activatorsAddress} from '../../addresses.js';
+import {withCondition} from '../objects/conditions.js';
+import {controller, type Failures, type Handled, type Reconciliation} from '../objects/controller.js';
+import {isDeleting} from '../objects/garbage.js';
+import type {PatchObject} from '../objects/object-message.js';
+import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
+import {censusOf} from '../workloads/census.js';
+import {creation} from '../workloads/pod-creation.js';
+import {forgotten, revisionOf} from '../workloads/revisions.js';
+import type {SizedSet} from '../workloads/sized-set.js';
+import {isSameTemplate, templateHash, withHash} from '../workloads/template-hash.js';
+import type {Activate, Demand} from './function-message.js';
+import {templateOf, type FunctionTemplate} from './function-template.js';
+
+export const functionController = controller<FunctionObject, Demand>({
+	plural: 'functions',
+	reconcile,
+	receive,
+	goesOnWithoutCreates: true,
+});
+
+function receive(fn: FunctionObject, message: Demand, {self}: Context): Handled<FunctionObject> | undefined {
+	if (message.type !== 'demand') return undefined;
+	// It is status alone, and wakes nobody by itself.
+	return {ok: true, object: {...fn, status: {...fn.status, desired: message.desired}}, effects: [tell(self, {type: 'wake'})]};
+}
+
+/** The size that its sets shall have together. */
+const desiredOf = ({spec, status}: FunctionObject): number =>
+	Math.min(status?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault);
+
+function reconcile(fn: FunctionObject, context: Context, failures: Failures): Reconciliation<FunctionStatus> {
+	if (fn.spec === undefined || isDeleting(fn)) return {effects: []};
+	const {known, pending, nowMs} = context;
+	const template = templateOf(fn);
+	const sets = setsOf(fn, known, nowMs);
+	const newest = template === undefined ? undefined : sets.find(({set}) => isOfTemplate(set, template));
+	const old = sets.filter(each => each !== newest);
+	const steps = pending.size > 0 || template === undefined ? [] : stepsOf({fn, template, newest, old}, context);
+	return {status: statusOf(fn, newest, sets, failures, nowMs), effects: [...attended(fn), ...steps]};
+}
+
+/** Whoever has instances has an activator, which lets them go when nobody calls. */
+function attended(fn: FunctionObject): readonly Effect[] {
+	if ((fn.status?.desired ?? 0) === 0) return [];
+	const message: Activate = {type: 'activate', function: objectKey('functions', fn.metadata.namespace, fn.metadata.name)};
+	return [tell(activatorsAddress, message)];
+}
+
+/** Newest version first. */
+const setsOf = ({metadata: {uid}}: FunctionObject, known: Known, nowMs: number): readonly SizedSet[] =>
+	[...known.byOwner(uid)]
+		.filter((object): object is ReplicaSet => object.kind === 'ReplicaSet' && controllerOf(object)?.uid === uid && !isDeleting(object))
+		.map(set => ({set, wanted: set.spec?.replicas ?? 1, census: censusOf(set, known, nowMs)}))
+		.sort((a, b) => revisionOf(b.set) - revisionOf(a.set));
+
+const isOfTemplate = ({spec}: ReplicaSet, template: FunctionTemplate): boolean =>
+	spec !== undefined && isSameTemplate(spec.template, template);
+
+type Look = {
+	readonly fn: FunctionObject;
+	readonly template: FunctionTemplate;
+	readonly newest: SizedSet | undefined;
+	readonly old: readonly SizedSet[];
+};
+
+function stepsOf({fn, template, newest, old}: Look, {known}: Context): readonly Effect[] {
+	const desired = desiredOf(fn);
+	if (newest === undefined) return [...(desired === 0 ? [] : created(fn, template, old, desired, known)), ...scaled(old, desired)];
+	const revision = Math.max(0, ...old.map(({set}) => revisionOf(set))) + 1;
+	return [
+		...written(newest, desired, revisionOf(newest.set) < revision ? {[revisionAnnotation]: String(revision)} : {}),
+		...scaled(old, Math.max(0, desired - newest.census.ready)),
+		...forgetting(fn, old),
+	];
+}
+
+/** Of the old versions, newest first, so many instances stay. */
+function scaled(old: readonly SizedSet[], places: number): readonly Effect[] {
+	let left = places;
+	return old.flatMap(sized => {
+		const kept = Math.min(sized.wanted, left);
+		left -= kept;
+		return written(sized, kept);
+	});
+}
+
+function written({set, wanted}: SizedSet, replicas: number, annotations: JsonObject = {}): readonly Effect[] {
+	if (replicas === wanted && Object.keys(annotations).length === 0) return [];
+	const {uid, namespace, name} = set.metadata;
+	const message: PatchObject = {type: 'patch', patch: {metadata: {uid, annotations}, spec: {replicas}}};
+	return [{type: 'update', key: objectKey('replicasets', namespace, name), message, id: `scale/${name}`}];
+}
+
+/** A set for the version. Where another object has its name, the name is another one. */
+function created(
+	fn: FunctionObject,
+	template: FunctionTemplate,
+	old: readonly SizedSet[],
+	replicas: number,
+	known: Known,
+): readonly Effect[] {
+	const {name, namespace} = fn.metadata;
+	for (let collisions = 0; collisions < limits.nameTries; collisions++) {
+		const hash = templateHash(template, collisions);
+		const setName = `${name}-${hash}`;
+		if (known.get(objectKey('replicasets', namespace, setName)) !== undefined) continue;
+		const labels = withHash(template, hash).metadata?.labels ?? {};
+		const draft: Draft = {
+			apiVersion: 'apps/v1',
+			kind: 'ReplicaSet',
+			metadata: {
+				name: setName,
+				...(namespace === undefined ? {} : {namespace}),
+				labels,
+				annotations: {[revisionAnnotation]: String(Math.max(0, ...old.map(({set}) => revisionOf(set))) + 1)},
+				ownerReferences: [ownerReferenceTo(fn)],
+			},
+			spec: {replicas, selector: {matchLabels: labels}, template: withHash(template, hash)} as unknown as JsonObject,
+		};
+		return [creation(draft)];
+	}
+	return [];
+}
+
+/** Versions beyond `revisionHistoryLimit`. */
+const forgetting = ({spec}: FunctionObject, old: readonly SizedSet[]): readonly Effect[] =>
+	forgotten(old, spec?.revisionHistoryLimit ?? 10).map(({metadata}) => ({
+		type: 'delete',
+		key: objectKey('replicasets', metadata.namespace, metadata.name),
+		uid: metadata.uid,
+		id: `delete/${metadata.uid}`,
+	}));
+
+// ---- its status --------------------------------------------------------------------------------------------------------------
+
+function statusOf(
+	fn: FunctionObject,
+	newest: SizedSet | undefined,
+	sets: readonly SizedSet[],
+	failures: Failures,
+	nowMs: number,
+): FunctionStatus {
+	const sum = (count: (sized: SizedSet) => number): number => sets.reduce((total, sized) => total + count(sized), 0);
+	return {
+		...fn.status,
+		observedGeneration: fn.metadata.generation,
+		instances: sum(({census}) => census.active),
+		ready: sum(({census}) => census.ready),
+		...(newest === undefined ? {} : {revision: revisionOf(newest.set)}),
+		conditions: withCondition(fn.status?.conditions, callable(fn, failures), nowMs),
+	};
+}
+
+function callable({spec}: FunctionObject, {last}: Failures): Omit<Condition, 'lastTransitionTime'> {
+	const type = 'Callable';
+	if (spec?.artifact === undefined)
+		return {type, status: 'False', reason: 'NoCode', message: 'its code is not here: troupe apply uploads the folder that it names'};
+	if (last !== undefined) return {type, status: 'False', reason: 'FailedCreate', message: last};
+	return {type, status: 'True', reason: 'HasCode', message: ''};
+}

@@ -1,0 +1,223 @@
+// One call of a function: it waits for a slot of the function's activator, goes to the instance that it is given, and its answer comes back. Both ways
+// are streams; of a body only its beginning is kept, as long as it may be sent again.
+//
+// What may be sent to another instance: a call of which nothing has reached the first, or that the first has refused before it began. Every call has one
+// answer: that of the function, or an error that says why there is none.
+
+import {request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders} from 'node:http';
+import {pipeline} from 'node:stream/promises';
+import type {Acquire, Activate, Release, Slot} from '../../actors/control/functions/function-message.js';
+import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
+import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
+import {timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
+import {objectKey, type Address} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import {systemRandom} from '../../system/time/random.js';
+import type {Clock} from '../../system/time/clock.js';
+import type {ControlPlane} from '../control-plane.js';
+import {ClientGone} from '../http/body.js';
+import type {Exchange} from '../http/exchange.js';
+import {InstanceConnections, InstanceNotReached, type ConnectHere, type InstanceRequest} from './instance-connections.js';
+import {whyNoInstance} from './why-no-instance.js';
+
+export type FunctionCallsOptions = {readonly control: ControlPlane; readonly clock: Clock; readonly connectHere: ConnectHere};
+
+export type FunctionName = {readonly namespace: string; readonly name: string};
+
+export type FunctionCalls = {
+	/** Calls the function with the request, whose path for the function is `path`, and answers. Throws AppError where there is no answer of it. */
+	readonly call: (exchange: Exchange, fn: FunctionName, path: string) => Promise<void>;
+	/** Connections that wait for calls are closed. */
+	readonly close: () => void;
+};
+
+export function createFunctionCalls(options: FunctionCallsOptions): FunctionCalls {
+	const connections = new InstanceConnections(options);
+	return {
+		call: (exchange, fn, path) => call({...options, connections}, exchange, fn, path),
+		close: () => connections.destroy(),
+	};
+}
+
+type Parts = FunctionCallsOptions & {readonly connections: InstanceConnections};
+
+async function call(parts: Parts, exchange: Exchange, fn: FunctionName, path: string): Promise<void> {
+	const {control} = parts;
+	const {request, response} = exchange;
+	const body = await beginningOf(request);
+	const ticket = systemRandom.uuid();
+	const activator = activatorOf(fn.namespace, fn.name);
+	const cause = `http ${exchange.identity.name} calls functions/${fn.namespace}/${fn.name}`;
+	const over: Release = {type: 'release', ticket};
+	const release = (): void => control.tell(activator, over, cause);
+	// A client that goes gives its place up, also while it waits.
+	response.once('close', release);
+	try {
+		let avoid: string | undefined;
+		for (let tries = 1; ; tries++) {
+			const slot = await slotOf(parts, fn, {ticket, avoid, activator, cause});
+			if (response.destroyed) return;
+			const {spec} = (control.index.get(objectKey('functions', fn.namespace, fn.name)) ?? {}) as Partial<FunctionObject>;
+			const outcome = await attempt(parts, {exchange, slot, path, body, id: ticket, timeoutMs: timeoutMsOf(spec ?? {})});
+			release();
+			if (outcome.type === 'answered') return;
+			if (!outcome.isRepeatable || tries >= limits.routerTries) throw new AppError('ERR_NOT_REACHABLE', {message: outcome.message});
+			avoid = slot.uid;
+		}
+	} finally {
+		release();
+		response.off('close', release);
+	}
+}
+
+// ---- its body --------------------------------------------------------------------------------------------------------------
+
+type Body = {
+	/** What came first of it. */
+	readonly beginning: Buffer;
+	/** There is no more. */
+	readonly isWhole: boolean;
+};
+
+/** A small body is read to its end before anything waits for it. */
+async function beginningOf(request: IncomingMessage): Promise<Body> {
+	if (Number(request.headers['content-length'] ?? 0) > limits.functionBodyBytes)
+		throw new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.functionBodyBytes} bytes`});
+	const chunks: Buffer[] = [];
+	let bytes = 0;
+	return new Promise((resolve, reject) => {
+		const done = (isWhole: boolean): void => {
+			request.pause();
+			request.off('data', take).off('end', whole).off('close', broken).off('error', broken);
+			resolve({beginning: Buffer.concat(chunks), isWhole});
+		};
+		const take = (chunk: Buffer): void => {
+			chunks.push(chunk);
+			bytes += chunk.length;
+			if (bytes > limits.functionKeptBodyBytes) done(false);
+		};
+		const whole = (): void => done(true);
+		const broken = (): void => reject(new ClientGone('the client closed the connection'));
+		request.on('data', take).on('end', whole).on('close', broken).on('error', broken);
+	});
+}
+
+// ---- its slot --------------------------------------------------------------------------------------------------------------
+
+type Asked = {readonly ticket: string; readonly avoid: string | undefined; readonly activator: Address; readonly cause: string};
+
+/** The activator was not there, or went: it is called into being. */
+const notThere: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_ACTOR_STOPPED', 'ERR_OUTCOME_UNKNOWN']);
+
+async function slotOf({control}: Parts, fn: FunctionName, {ticket, avoid, activator, cause}: Asked): Promise<Slot> {
+	const key = objectKey('functions', fn.namespace, fn.name);
+	if (control.index.get(key) === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name: fn.name});
+	const message: Acquire = {type: 'acquire', ticket, ...(avoid === undefined ? {} : {avoid})};
+	const activate: Activate = {type: 'activate', function: key};
+	for (let tries = 1; ; tries++) {
+		const outcome: Outcome<Slot> = await control.ask(activator, message, {deadlineMs: limits.functionHoldMs, cause});
+		if (outcome.ok) return outcome.value;
+		const {error} = outcome;
+		if (error.code === 'ERR_TIMEOUT')
+			throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, limits.functionHoldMs)});
+		if (!notThere.has(error.code) || tries >= limits.routerTries) throw AppError.of(error);
+		await control.ask(activatorsAddress, activate, {deadlineMs: limits.askDeadlineMs, cause});
+	}
+}
+
+// ---- one try ---------------------------------------------------------------------------------------------------------------
+
+type Attempt = {
+	readonly exchange: Exchange;
+	readonly slot: Slot;
+	readonly path: string;
+	readonly body: Body;
+	readonly id: string;
+	readonly timeoutMs: number;
+};
+
+type Tried = {readonly type: 'answered'} | {readonly type: 'failed'; readonly message: string; readonly isRepeatable: boolean};
+
+/** What a runner says of a call that it has not begun. */
+const refusedHeader = 'x-troupe-refused';
+
+async function attempt({connections, clock}: Parts, {exchange, slot, path, body, id, timeoutMs}: Attempt): Promise<Tried> {
+	const {request, response, method} = exchange;
+	const options: InstanceRequest = {agent: connections, method, path, headers: requestHeaders(request, id), slot};
+	const upstream = httpRequest(options);
+	const gone = (): void => void upstream.destroy();
+	response.once('close', gone);
+	const cancel = clock.after(timeoutMs + limits.functionOverdueMs, () => void upstream.destroy(new CallTimeout()));
+	try {
+		const answer = await answerTo(upstream, request, body);
+		if (answer.headers[refusedHeader] !== undefined && body.isWhole) {
+			answer.resume();
+			return {type: 'failed', message: 'every instance that was tried takes no calls just now', isRepeatable: true};
+		}
+		await passOn(answer, exchange);
+		return {type: 'answered'};
+	} catch (error) {
+		if (response.headersSent || response.destroyed) {
+			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
+			response.destroy();
+			return {type: 'answered'};
+		}
+		if (error instanceof CallTimeout)
+			throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
+		if (error instanceof InstanceNotReached) return {type: 'failed', message: error.message, isRepeatable: true};
+		return {type: 'failed', message: `the instance ${slot.pod} ended before it answered: ${(error as Error).message}`, isRepeatable: false};
+	} finally {
+		cancel();
+		response.off('close', gone);
+	}
+}
+
+class CallTimeout extends Error {}
+
+function answerTo(upstream: ClientRequest, request: IncomingMessage, {beginning, isWhole}: Body): Promise<IncomingMessage> {
+	return new Promise((resolve, reject) => {
+		upstream.once('response', resolve);
+		upstream.on('error', reject);
+		upstream.once('close', () => reject(new Error('the connection ended')));
+		if (isWhole) return void upstream.end(beginning);
+		upstream.write(beginning);
+		request.pipe(upstream);
+	});
+}
+
+async function passOn(answer: IncomingMessage, {response}: Exchange): Promise<void> {
+	response.writeHead(answer.statusCode ?? 502, answerHeaders(answer.headers));
+	response.flushHeaders();
+	await pipeline(answer, response);
+}
+
+/** Of one connection alone (RFC 9110 section 7.6.1). */
+const ofConnection = new Set([
+	'connection',
+	'keep-alive',
+	'proxy-authenticate',
+	'proxy-authorization',
+	'proxy-connection',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+	'expect',
+]);
+
+/** Whose token it is, is nothing for the function. */
+const ofCaller = new Set(['authorization', 'host', 'x-forwarded-for', 'x-real-ip']);
+
+function requestHeaders({headers, socket}: IncomingMessage, id: string): OutgoingHttpHeaders {
+	const kept = Object.entries(headers).filter(([name]) => !ofConnection.has(name) && !ofCaller.has(name));
+	return {
+		...Object.fromEntries(kept),
+		...(headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
+		'host': 'function',
+		'x-request-id': headers['x-request-id'] ?? id,
+		'x-forwarded-for': socket.remoteAddress ?? '',
+	};
+}
+
+const answerHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+	Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));

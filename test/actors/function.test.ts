@@ -1,0 +1,128 @@
+// A Function and the ReplicaSets of its versions: which there are, and how large.
+
+import test from 'ava';
+import type {FunctionObject} from '../../api/kinds/function.js';
+import {functionInstanceOf} from '../../api/function-instance.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {ApiObject, Draft} from '../../api/object.js';
+import {templateOf} from '../../actors/control/functions/function-template.js';
+import type {Effect, Message} from '../../system/kernel/behavior.js';
+import {aFunction, digest} from './_functions.js';
+import {aReadyPod, aReplicaSet, contextWith, indexOf, openWrites, ownedBy} from './_objects.js';
+import {tellRecord} from './_records.js';
+
+const wake: Message = {type: 'wake'};
+const told = (fn: FunctionObject, others: readonly ApiObject[] = [], messages: readonly Message[] = [wake]) =>
+	tellRecord(fn, messages, contextWith(indexOf(fn, ...others)));
+
+/** `create add-x 2`, `add-1 to 0`, `delete add-1`. */
+const writes = (effects: readonly Effect[]): readonly string[] =>
+	effects.flatMap(effect => {
+		switch (effect.type) {
+			case 'create':
+				return `create ${effect.object.metadata.name?.slice(0, 4) ?? ''} ${(effect.object.spec as {replicas: number}).replicas}`;
+			case 'update': {
+				const {spec} = (effect.message as unknown as {patch: {spec: {replicas: number}}}).patch;
+				return `${effect.key.split('/')[2] ?? ''} to ${spec.replicas}`;
+			}
+			case 'delete':
+				return `delete ${effect.key.split('/')[2] ?? ''}`;
+			default:
+				return [];
+		}
+	});
+
+const version = (fn: FunctionObject, revision: number, replicas: number, ready = replicas): readonly ApiObject[] => {
+	const template = templateOf(fn);
+	if (template === undefined) throw new Error('it has no code');
+	const labels = {...template.metadata?.labels, 'pod-template-hash': `v${revision}`};
+	const set = aReplicaSet({
+		name: `add-${revision}`,
+		metadata: {ownerReferences: [ownedBy(fn)], annotations: {'deployment.kubernetes.io/revision': String(revision)}},
+		spec: {replicas, selector: {matchLabels: labels}, template: {...template, metadata: {...template.metadata, labels}}},
+	});
+	const pods = Array.from({length: ready}, (_, i) =>
+		aReadyPod({name: `add-${revision}-${i}`, metadata: {labels, ownerReferences: [ownedBy(set)]}}),
+	);
+	return [set, ...pods];
+};
+
+test('a function that was never called has no set, and no activator is asked for', t => {
+	const {effects, object} = told(aFunction());
+	t.deepEqual(writes(effects), []);
+	t.false(effects.some(({type}) => type === 'tell'));
+	t.like(object?.status, {observedGeneration: 1, instances: 0, ready: 0, conditions: [{type: 'Callable', status: 'True'}]});
+});
+
+test('its first call makes a set of instances, of which the node hears what to run', t => {
+	const {effects} = told(aFunction({}, {desired: 2}));
+	t.deepEqual(writes(effects), ['create add- 2']);
+	const [created] = effects.filter(effect => effect.type === 'create');
+	const draft = created?.object as Draft & {readonly spec: ReplicaSet['spec']};
+	t.like(draft.metadata, {labels: {'troupe.dev/function': 'add'}, annotations: {'deployment.kubernetes.io/revision': '1'}});
+	const {metadata, spec} = draft.spec?.template ?? {};
+	t.deepEqual(functionInstanceOf(metadata?.annotations), {
+		artifact: digest('a'),
+		runtime: 'python',
+		concurrency: 2,
+		timeoutMs: 30_000,
+	});
+	t.like(spec, {runtimeClassName: 'process', terminationGracePeriodSeconds: 31, containers: [{name: 'function'}]});
+});
+
+test('what is told by its activator is kept, and asked for in the step after', t => {
+	const {object, effects} = told(aFunction(), [], [{type: 'demand', desired: 2} as Message]);
+	t.is((object as FunctionObject).status?.desired, 2);
+	t.deepEqual(
+		effects.filter(({type}) => type === 'tell').map(effect => (effect as Extract<Effect, {type: 'tell'}>).message.type),
+		['wake'],
+	);
+});
+
+test('a set is as large as its calls need, and no larger than it may be', t => {
+	const fn = aFunction({}, {desired: 2});
+	t.deepEqual(writes(told(fn, version(fn, 1, 1)).effects), ['add-1 to 2']);
+	const many = aFunction({}, {desired: 7});
+	t.deepEqual(writes(told(many, version(many, 1, 1)).effects), ['add-1 to 3']);
+	const none = aFunction({}, {desired: 0});
+	t.deepEqual(writes(told(none, version(none, 1, 2)).effects), ['add-1 to 0']);
+	t.deepEqual(writes(told(fn, version(fn, 1, 2)).effects), []);
+});
+
+test('a second look while its writes are under way asks for nothing', t => {
+	const fn = aFunction({}, {desired: 2});
+	const context = contextWith(indexOf(fn));
+	const first = tellRecord(fn, [wake], context);
+	t.deepEqual(writes(tellRecord(fn, [wake], {...context, pending: openWrites(first.effects)}).effects), []);
+});
+
+test('an old version keeps as many instances as the new one has not ready yet', t => {
+	const old = aFunction({artifact: digest('b')}, {desired: 3});
+	const fn = aFunction({}, {desired: 3});
+	const before = version(old, 1, 3);
+	t.deepEqual(writes(told(fn, before).effects), ['create add- 3']);
+	t.deepEqual(writes(told(fn, [...before, ...version(fn, 2, 3, 0)]).effects), []);
+	t.deepEqual(writes(told(fn, [...before, ...version(fn, 2, 3, 2)]).effects), ['add-1 to 1']);
+	t.deepEqual(writes(told(fn, [...before, ...version(fn, 2, 3, 3)]).effects), ['add-1 to 0']);
+});
+
+test('a version that comes back gets the next number, and its set', t => {
+	const other = aFunction({artifact: digest('b')}, {desired: 1});
+	const fn = aFunction({}, {desired: 1});
+	const {effects} = told(fn, [...version(fn, 1, 0), ...version(other, 2, 1)]);
+	const [update] = effects.filter(effect => effect.type === 'update');
+	t.like(update?.message, {patch: {metadata: {annotations: {'deployment.kubernetes.io/revision': '3'}}, spec: {replicas: 1}}});
+});
+
+test('versions beyond its history go, the oldest first', t => {
+	const fn = aFunction({revisionHistoryLimit: 1}, {desired: 1});
+	const old = ['b', 'c', 'd'].flatMap((letter, i) => version(aFunction({artifact: digest(letter)}), i + 1, 0));
+	t.deepEqual(writes(told(fn, [...old, ...version(fn, 4, 1)]).effects), ['delete add-1', 'delete add-2']);
+});
+
+test('a function whose code nobody has uploaded says so, and has no instances', t => {
+	const {artifact: _, ...spec} = aFunction().spec ?? {};
+	const {effects, object} = told({...aFunction({}, {desired: 1}), spec: {...spec, userUploadFilePath: 'add'}});
+	t.deepEqual(writes(effects), []);
+	t.like((object as FunctionObject).status?.conditions, [{type: 'Callable', status: 'False', reason: 'NoCode'}]);
+});
