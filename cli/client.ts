@@ -24,6 +24,8 @@ export type Request = {
 	readonly path: string;
 	readonly query?: Query;
 	readonly body?: Json;
+	/** A body that is sent as it is, instead of `body`. */
+	readonly bytes?: Uint8Array;
 	/** Of the body; a PATCH says what kind it is. */
 	readonly contentType?: string;
 	readonly accept?: string;
@@ -41,6 +43,8 @@ export type Client = {
 	readonly stream: (request: Request) => Promise<AsyncIterable<Uint8Array>>;
 	/** The same with the answer's headers. */
 	readonly answer: (request: Request) => Promise<Answer>;
+	/** The answer as it comes, whatever its status. Throws AppError where there is none. */
+	readonly reply: (request: Request) => Promise<IncomingMessage>;
 	/** A WebSocket at this path. Throws AppError when the server refuses it. */
 	readonly socket: (request: Pick<Request, 'path' | 'query'>, subprotocol: string) => Promise<MessageSocket>;
 	/** Lets go of connections, so that the process can end. */
@@ -77,6 +81,7 @@ export function clientOf(connection: Connection, onWarning: (text: string) => vo
 		},
 		stream: async request => (await answer(request)).bytes,
 		answer,
+		reply: request => open(request, true),
 		async socket(request, subprotocol) {
 			const opened: MessageSocket[] = [];
 			const ask = async (server: URL): Promise<IncomingMessage | undefined> => {
@@ -137,7 +142,7 @@ const tlsOf = ({ca, clientCertificate, clientKey, trustAnyone}: Connection) => (
 });
 
 function send(connection: Connection, agent: Agent | HttpAgent, request: Request, endless: boolean): Promise<IncomingMessage> {
-	const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+	const body = request.bytes ?? (request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body)));
 	const url = urlOf(connection.server, request);
 	const options: RequestOptions = {
 		agent,

@@ -1,7 +1,7 @@
 // Commands for functions.
 
 import type {CommandSpec} from '../command.js';
-import {homeFlags} from '../command-line/flags.js';
+import {clusterFlags, homeFlags} from '../command-line/flags.js';
 
 export const functionsCommands: readonly CommandSpec[] = [
 	{
@@ -28,5 +28,17 @@ export const functionsCommands: readonly CommandSpec[] = [
 		},
 		ownSignals: true,
 		load: () => import('../commands/function.js'),
+	},
+	{
+		name: 'execute',
+		aliases: ['trigger'],
+		summary: 'call a function of the cluster, and show its answer',
+		usage: ["[NAMESPACE/]NAME ['JSON' | -] [-d 'JSON']"],
+		examples: ['troupe execute default/hello \'{"name": "Ada"}\'', 'troupe trigger hello -d \'{"name": "Ada"}\''],
+		flags: {
+			...clusterFlags,
+			data: {type: 'string', short: 'd', value: 'JSON', about: 'what it is called with, in place of the second word'},
+		},
+		load: () => import('../commands/execute.js'),
 	},
 ];

@@ -1,21 +1,18 @@
 // `troupe function`: functions as folders, without a cluster: made, and called on this machine.
 
 import {mkdir, readdir, writeFile} from 'node:fs/promises';
-import type {IncomingMessage} from 'node:http';
 import path from 'node:path';
 import {parseDuration} from '../../api/duration.js';
-import {AppError} from '../../api/errors.js';
 import {functionLanguages} from '../../api/function-languages.js';
 import {limits} from '../../api/limits.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
-import {isObject} from '../../api/object.js';
-import {parsedJson} from '../../api/value-or.js';
 import {failedError, interruptedExitCode, type Flags, type Invocation, usageError} from '../command.js';
-import {reasonOf, readBounded} from '../files/bounded-file.js';
-import {shellWord} from '../files/shell-word.js';
+import {reasonOf} from '../files/bounded-file.js';
+import {errorIn, pour} from '../function/answer.js';
 import {languageOf} from '../function/language.js';
 import {callHere} from '../function/local-call.js';
+import {paramsOf} from '../function/params.js';
 import {templates} from '../function/templates.js';
 
 type Verb = (invocation: Invocation, words: readonly string[]) => Promise<number>;
@@ -78,9 +75,9 @@ async function call(invocation: Invocation, words: readonly string[]): Promise<n
 	try {
 		const onOutput = (bytes: Uint8Array): Promise<void> => terminal.pourErrors(bytes);
 		await callHere({folder, language, params, timeoutMs, env, onOutput, signal: ended.signal}, async answer => {
-			if (answer.statusCode !== undefined && answer.statusCode < 400) return pour(invocation, answer);
+			if (answer.statusCode !== undefined && answer.statusCode < 400) return pour(invocation.terminal, answer);
 			failed = true;
-			terminal.error(await errorIn(answer));
+			terminal.error((await errorIn(answer)).message);
 		});
 		return failed ? 1 : 0;
 	} catch (error) {
@@ -93,17 +90,6 @@ async function call(invocation: Invocation, words: readonly string[]): Promise<n
 
 /** The exit code of each signal that ends a call, as a shell tells it. */
 const endings = {SIGINT: interruptedExitCode, SIGTERM: 143, SIGHUP: 129};
-
-async function paramsOf(text: string, input: Invocation['terminal']['input']): Promise<Uint8Array> {
-	const what = text === '-' ? 'stdin' : shellWord(text);
-	try {
-		const bytes = text === '-' ? await readBounded(input, limits.functionBodyBytes) : Buffer.from(text);
-		JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(bytes));
-		return bytes;
-	} catch (error) {
-		throw usageError(error instanceof AppError ? `${what} ${error.message}` : `${what} is no JSON: ${reasonOf(error)}`);
-	}
-}
 
 function timeoutOf(flags: Flags): number {
 	const text = flags.text('timeout');
@@ -127,34 +113,3 @@ const envOf = (flags: Flags): Record<string, string> =>
 			return [name, value];
 		}),
 	);
-
-/** JSON gets a line end where there is none, so that a prompt stands on a line of its own. */
-async function pour({terminal}: Invocation, answer: IncomingMessage): Promise<void> {
-	let last: number | undefined;
-	try {
-		for await (const piece of answer) {
-			const bytes = piece as Uint8Array;
-			last = bytes.at(-1) ?? last;
-			await terminal.pour(bytes);
-		}
-	} catch {
-		throw failedError('the answer was cut off: the function failed before its end, or its time was over');
-	}
-	const isText = /^application\/json\b/.test(answer.headers['content-type'] ?? '') || terminal.outIsTerminal;
-	if (isText && last !== newline) terminal.out('\n');
-}
-
-const newline = 0x0a;
-
-/** In words. Where the function threw, its traceback is in what it wrote. */
-async function errorIn(answer: IncomingMessage): Promise<string> {
-	const status = `the function answered with ${answer.statusCode ?? 0}`;
-	try {
-		const text = (await readBounded(answer, limits.functionAnswerBytes)).toString();
-		const said = parsedJson(text);
-		const message = isObject(said) && isObject(said['error']) ? said['error']['message'] : undefined;
-		return typeof message === 'string' ? message : `${status}: ${text.slice(0, limits.warningCharacters)}`;
-	} catch (error) {
-		return `${status}, and no more can be shown: ${reasonOf(error)}`;
-	}
-}

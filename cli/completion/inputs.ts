@@ -90,6 +90,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
 	top: {type: 'verbs', verbs: {pods: onePod, nodes: {...nodes, once: true}}},
 	image: {type: 'verbs', verbs: {ls: nothing, pull: nothing, load: files}},
+	execute: {type: 'names', kind: 'functions', once: true},
 	function: {type: 'verbs', verbs: {new: nothing, run: files}},
 	tree: actors,
 	repl: actors,
