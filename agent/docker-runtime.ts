@@ -67,7 +67,7 @@ import {systemFailure} from './os/explained.js';
 import {foldersIn} from './os/folders.js';
 import {readBootId} from './os/identity.js';
 import {createLanes, createTurns} from './os/turns.js';
-import {lostSandbox, noLease, noSandbox} from './refusals.js';
+import {lostSandbox, noInstance, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {takeSample} from './usage/sample.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
@@ -348,7 +348,8 @@ function handlersOf(parts: Parts): Handlers {
 		'forward.open': ({request}, done) =>
 			withPod(parts, request.uid, done, () => {
 				const podIP = sandboxes.infraOf(request.uid)?.podIP;
-				if (podIP === undefined) done(lostSandbox(request.uid));
+				if (request.port === 'function') done(noInstance(request.uid));
+				else if (podIP === undefined) done(lostSandbox(request.uid));
 				else parts.connections.open(request, () => Promise.resolve([podIP]), done);
 			}),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
@@ -393,6 +394,7 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 	const {secrets, containers, allowPrivileged} = parts;
 	const {uid, container} = spec.id;
 	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
+	if (spec.function !== undefined) return refused('functions do not run in pods of class docker yet');
 	const obstacle = allowPrivileged ? undefined : obstacleToRights(spec);
 	if (obstacle !== undefined) return refused(obstacle);
 	openSpec(spec, secrets, opened => {

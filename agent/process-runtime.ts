@@ -16,9 +16,18 @@
 
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
-import {failed, succeeded} from '../api/errors.js';
+import type {Socket} from 'node:net';
+import {AppError, failed, failure, succeeded, type Failure, type Outcome} from '../api/errors.js';
+import {functionContainer, type FunctionInstance} from '../api/function-instance.js';
 import {limits} from '../api/limits.js';
-import type {ContainerSpec, ExitListener, ForwardRequest, RunningContainer, Runtime} from '../actors/node/runtime/runtime-port.js';
+import type {
+	ContainerSpec,
+	ExitListener,
+	ForwardRequest,
+	OpenedSpec,
+	RunningContainer,
+	Runtime,
+} from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 import {defaultSubnet} from './process/sandboxes/addresses.js';
@@ -34,7 +43,7 @@ import type {HostPaths} from './volumes/host-paths.js';
 import {createLeases} from './leases/leases.js';
 import {createLogReader} from './logs/log-reader.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
-import {systemFailure} from './os/explained.js';
+import {explained, systemFailure} from './os/explained.js';
 import {takeSample} from './usage/sample.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
@@ -42,9 +51,10 @@ import {openMemory} from './volumes/memory.js';
 import type {PodNetwork} from './pod-network/pod-network.js';
 import {createTurns} from './os/turns.js';
 import type {NfsTools} from './volumes/nfs.js';
+import {createInstances, runnerPlaceOf, type Artifacts} from './process/start/instances.js';
 import {planOf, type Start} from './process/start/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
-import type {Dropper} from './process/users/privileges.js';
+import {chooseUser, type Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
 import {foldersIn} from './os/folders.js';
 import {namesIn} from './process/sandboxes/names.js';
@@ -55,11 +65,14 @@ import {startNotes} from './process/host/start-notes.js';
 import {createStock} from './process/attempts/stock.js';
 import {createVolumes} from './volumes/volumes.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
-import {noImages, noLease, noSandbox} from './refusals.js';
+import {noImages, noInstance, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {createSessions} from './exec-sessions.js';
 import {createConnections} from './forward/connections.js';
 import {createLookups} from './forward/lookups.js';
+import {runnerWords, type Programs} from './functions/runner-files.js';
+import type {RunnerPlace} from './functions/runner-place.js';
+import {connectRunner} from './functions/runner-socket.js';
 import {listeningAt} from './os/listening.js';
 import {processesOfPod} from './process/containers/pod-processes.js';
 
@@ -105,10 +118,17 @@ export type ProcessRuntimeOptions = {
 	readonly sharedBecause?: string | undefined;
 	/** Undefined: all pods share the network of this node. */
 	readonly network?: PodNetwork | undefined;
+	/** How the node comes by the code of functions; without it no instance of one starts. */
+	readonly artifacts?: Artifacts | undefined;
+};
+
+export type ProcessRuntime = Runtime & {
+	/** A connection of this process to the runner of an instance; each direction ends by itself. Rejects with Errors for people. */
+	readonly connectFunction: (uid: string) => Promise<Socket>;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
-export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
+export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRuntime {
 	let listener: ExitListener = () => undefined;
 	const parts = openParts(options, (container, exit) => listener(container, exit));
 	const {host, hostIP, groups, sandboxes, leases, exec, input, logs, growth, containers, stock, usage} = parts;
@@ -127,6 +147,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		},
 		// A pod is folders and an address here: nothing of it dies by itself, nothing is pulled, and the host stays as it was found.
 		onEvent: () => undefined,
+		connectFunction: uid => connectFunction(parts, uid),
 		close() {
 			leases.close();
 			parts.connections.end();
@@ -187,6 +208,11 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const {network} = options;
 	const enterNetwork = (uid: string): readonly string[] => (isRouted(find(uid)) ? (network?.enter(uid) ?? []) : []);
 	const homes = openHomes({folder: podHomes, isRoot, isThere: uid => find(uid) !== undefined, onWarning});
+	const instances = createInstances(options.artifacts, homes);
+	const runnerOf = (uid: string): Outcome<RunnerPlace> => {
+		const {highest, live} = containers.find({uid, container: functionContainer});
+		return runnerPlaceOf(uid, {highest, started: live?.started}, user => homes.placeOf(uid, user));
+	};
 	return {
 		clock,
 		hostIP,
@@ -207,13 +233,15 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		volumes,
 		leases,
 		homes,
+		instances,
+		runnerOf,
 		network,
 		enterNetwork,
 		turns: createTurns(),
-		removals: createRemovals(sandboxes, containers, [...(network === undefined ? [] : [network]), homes, volumes], leases),
+		removals: createRemovals(sandboxes, containers, [...(network === undefined ? [] : [network]), instances, volumes], leases),
 		input: createInput(),
 		logs: createLogReader(containers, clock),
-		exec: createExec({containers, groups, stock, host, clock, enterNetwork}, sessions),
+		exec: createExec({containers, groups, stock, host, clock, enterNetwork, runnerOf}, sessions),
 		connections: createConnections(sessions, clock),
 		lookups: createLookups(clock),
 	};
@@ -309,11 +337,27 @@ function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string
 function forward(parts: Parts, pod: SandboxRecord, request: ForwardRequest, done: Done<{readonly session: string}>): void {
 	const {uid} = pod;
 	const {port} = request;
+	if (port === 'function') return forwardToRunner(parts, request, done);
 	const podIP = addressOf(pod, parts.hostIP);
 	if (isRouted(pod)) return parts.connections.open(request, () => Promise.resolve([podIP]), done);
 	const addresses = [podIP, '127.0.0.1', '::1'];
 	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
 	parts.connections.open(request, () => parts.lookups(`${uid}:${port}`, look), done);
+}
+
+/** Only a node that has the pod connects to it: other nodes connect to ports. */
+function forwardToRunner({runnerOf, connections}: Parts, {uid, relayedFor}: ForwardRequest, done: Done<{readonly session: string}>): void {
+	const place = relayedFor === undefined ? runnerOf(uid) : noInstance(uid);
+	if (!place.ok) return done(place);
+	const connect = (): Promise<Socket | Failure> =>
+		connectRunner(place.value).catch((error: unknown) => failure('ERR_NOT_REACHABLE', {message: explained(error)}));
+	connections.openWith(connect, relayedFor, done);
+}
+
+async function connectFunction({sandboxes, runnerOf}: Parts, uid: string): Promise<Socket> {
+	const place = sandboxes.find(uid) === undefined ? noSandbox(uid) : runnerOf(uid);
+	if (!place.ok) throw AppError.of(place.error);
+	return connectRunner(place.value);
 }
 
 /** Runs with the pod of a command; otherwise answers why there is none to be used. */
@@ -325,21 +369,64 @@ function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Va
 }
 
 function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>): void {
-	const {host, leases, containers, secrets} = parts;
-	const {uid, container} = spec.id;
-	if (spec.argv.length === 0) return done(failed('ERR_NO_COMMAND', {container, image: spec.image}));
-	openSpec(spec, secrets, opened => {
+	const {id, image, argv, function: instance} = spec;
+	if (argv.length === 0 && instance === undefined) return done(failed('ERR_NO_COMMAND', {container: id.container, image}));
+	openSpec(spec, parts.secrets, opened => {
 		if (!opened.ok) return done(opened);
 		// Secrets may have been waited for: the caller of the command does not catch any more.
-		answering(done, answer =>
-			withPod(parts, uid, answer, ({owner}) => {
-				const deadline = leases.deadlineOf(uid);
-				if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
-				const plan = planOf(opened.value, host, {...startOf(parts, spec), deadline, own: owner?.user});
-				if (plan.ok) containers.start(spec, plan.value, answer);
-				else answer(plan);
-			}),
-		);
+		answering(done, answer => {
+			if (instance === undefined) begin(parts, opened.value, [argv], answer);
+			else startInstance(parts, opened.value, instance, answer);
+		});
+	});
+}
+
+const orElse = <Value>(refusal: Outcome<Value>, other: Outcome<Value>): Outcome<Value> => (other.ok ? other : refusal);
+
+/** `programs`: each of the words that may begin it; the first that can is taken. */
+function begin(parts: Parts, spec: OpenedSpec, programs: Programs, done: Done<RunningContainer>): void {
+	const {host, leases, containers} = parts;
+	const {uid} = spec.id;
+	withPod(parts, uid, done, ({owner}) => {
+		const deadline = leases.deadlineOf(uid);
+		if (spec.exclusive === true && deadline === undefined) return done(noLease(spec.id));
+		const around = {...startOf(parts, spec), deadline, own: owner?.user};
+		const [first, ...others] = programs;
+		const planWith = (argv: readonly string[]): ReturnType<typeof planOf> => planOf({...spec, argv}, host, around);
+		let plan = planWith(first);
+		for (const argv of others) plan = plan.ok ? plan : orElse(plan, planWith(argv));
+		if (plan.ok) containers.start(spec, plan.value, done);
+		else done(plan);
+	});
+}
+
+/** With the code of the function in the pod's folder for its user, in which the runner begins. */
+function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstance, done: Done<RunningContainer>): void {
+	const {host, sandboxes, removals, containers, homes, instances} = parts;
+	const {uid, container} = spec.id;
+	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
+	withPod(parts, uid, done, ({owner}) => {
+		const wanted = {own: owner?.user, uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot};
+		const choice = chooseUser(host.agent, wanted);
+		if (!choice.ok) return refused(choice.reason);
+		const home = homes.homeOf(uid, choice.user);
+		if (home === undefined) return refused('its pod has no folder of its own, in which its code would be');
+		const attempt = {
+			uid,
+			home,
+			instance,
+			isWanted: () => sandboxes.find(uid) !== undefined && !removals.isRemoving(uid),
+			isRunning: () => containers.find(spec.id).live !== undefined,
+		};
+		let hasBegun = false;
+		const start = (): void => {
+			hasBegun = true;
+			answering(done, answer => begin(parts, {...spec, workingDir: home}, runnerWords(instance, home), answer));
+		};
+		instances.start(attempt, start).catch((error: unknown) => {
+			if (hasBegun) throw error;
+			refused(explained(error));
+		});
 	});
 }
 

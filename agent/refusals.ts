@@ -19,6 +19,9 @@ export const anotherAttemptRuns = ({container}: ContainerId, attempt: number, ru
 export const noLease = ({container}: ContainerId): Refusal =>
 	failed('ERR_RUNTIME', {message: `container "${container}" is of an exclusive pod whose lease is not held`});
 
+export const noInstance = (uid: string): Refusal =>
+	failed('ERR_BAD_REQUEST', {message: `the pod with uid ${uid} is no instance of a function`});
+
 export const noImages: Refusal = failed('ERR_BAD_REQUEST', {
 	message: 'images are only names to this node: it runs no class of pods that has any',
 });

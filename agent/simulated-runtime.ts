@@ -30,6 +30,7 @@ import {
 	attemptIsOver,
 	lostSandbox,
 	noImages,
+	noInstance,
 	noLease,
 	noSandbox,
 	noSuchLog,
@@ -211,8 +212,9 @@ function handlersOf(state: State): Handlers {
 			const {uid} = request;
 			const pod = host.pods.get(uid);
 			if (pod === undefined) return done(noSandbox(uid));
-			const runs = pod.containers.some(container => running(host, {uid, container}) !== undefined);
-			if (!runs)
+			const runs = pod.containers.flatMap(container => running(host, {uid, container}) ?? []);
+			if (request.port === 'function' && !runs.some(({spec}) => spec.function !== undefined)) return done(noInstance(uid));
+			if (runs.length === 0)
 				return done(failed('ERR_NOT_REACHABLE', {message: `port ${request.port} of the pod cannot be reached: connection refused`}));
 			const session = `forward-${++opened}`;
 			openConnection(sessions, session, request.relayedFor);

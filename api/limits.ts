@@ -100,7 +100,7 @@ export const limits = {
 	/** What one call of a function may take, unless it is told otherwise, and at most. */
 	functionTimeoutMs: 30_000,
 	functionTimeoutMaxMs: 900_000,
-	/** What the runner of a function on this machine may take until it has loaded its code. */
+	/** What the runner of a function may take until it has loaded its code. */
 	functionLoadMs: 30_000,
 	/** Calls that one instance of a function takes at a time: unless it says otherwise, and at most. */
 	functionConcurrencyDefault: 10,

@@ -20,6 +20,12 @@ export type Connections = {
 		addresses: () => Promise<readonly string[]>,
 		done: Done<{readonly session: string}>,
 	) => void;
+	/** Of what connects, which is given up after a while; the last word for people is why that failed. */
+	readonly openWith: (
+		connect: (signal: AbortSignal) => Promise<net.Socket | Failure>,
+		relayedFor: string | undefined,
+		done: Done<{readonly session: string}>,
+	) => void;
 	/** Nothing is opened any more; what is open is closed with its sessions. */
 	readonly end: () => void;
 };
@@ -41,26 +47,26 @@ export function createConnections(sessions: Sessions, clock: Clock): Connections
 		if (own < limits.relayPerNode && all < limits.relaySessions) return undefined;
 		return failed('ERR_BUSY', {address: `connections that are relayed for "${node}"`, waiting: own});
 	};
+	const openWith: Connections['openWith'] = (connect, relayedFor, done) => {
+		const full = fullFor(relayedFor);
+		if (full !== undefined) return done(full);
+		const giveUp = new AbortController();
+		opening.set(giveUp, relayedFor);
+		const cancel = clock.after(limits.forwardConnectMs, () => giveUp.abort());
+		void connect(giveUp.signal).then(reached => {
+			cancel();
+			opening.delete(giveUp);
+			if (!(reached instanceof net.Socket)) return done({ok: false, error: reached});
+			if (isOver) reached.destroy();
+			done(isOver ? stopping : {ok: true, value: {session: begin(sessions, reached, relayedFor)}});
+		});
+	};
 	return {
 		open({port, relayedFor}, addresses, done) {
 			if (!isPort(port)) return done(failed('ERR_BAD_REQUEST', {message: `port must be a whole number from 1 to 65535, got ${port}`}));
-			const full = fullFor(relayedFor);
-			if (full !== undefined) return done(full);
-			const giveUp = new AbortController();
-			opening.set(giveUp, relayedFor);
-			const cancel = clock.after(limits.forwardConnectMs, () => giveUp.abort());
-			void reach(port, addresses, giveUp.signal).then(reached => {
-				cancel();
-				opening.delete(giveUp);
-				if (!(reached instanceof net.Socket)) return done({ok: false, error: reached});
-				if (isOver) reached.destroy();
-				done(
-					isOver
-						? {ok: false, error: unreachable(port, 'its agent stops')}
-						: {ok: true, value: {session: begin(sessions, reached, relayedFor)}},
-				);
-			});
+			openWith(signal => reach(port, addresses, signal), relayedFor, done);
 		},
+		openWith,
 		end() {
 			isOver = true;
 			for (const each of opening.keys()) each.abort();
@@ -68,7 +74,10 @@ export function createConnections(sessions: Sessions, clock: Clock): Connections
 	};
 }
 
-const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;
+const isPort = (port: ForwardRequest['port']): port is number =>
+	typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65_535;
+
+const stopping = failed('ERR_NOT_REACHABLE', {message: 'the pod cannot be reached: its agent stops'});
 
 const unreachable = (port: number, why: string): Failure =>
 	failure('ERR_NOT_REACHABLE', {message: `port ${port} of the pod cannot be reached: ${why}`});

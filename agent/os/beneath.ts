@@ -22,7 +22,7 @@ import {limits} from '../../api/limits.js';
 import {hasCode, valueOrFor} from '../../system/files/errno.js';
 
 /** Only a place, for which no permission to read is needed: asm-generic/fcntl.h. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**

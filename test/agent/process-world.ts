@@ -6,20 +6,23 @@ import os from 'node:os';
 import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {releaseMemory} from '../../agent/volumes/memory.js';
-import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
+import {createProcessRuntime, type ProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {stopEverything} from '../../agent/process/containers/stop-everything.js';
-import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 import type {World} from './runtime-contract.js';
 
 type Clean = (clean: () => Promise<void>) => void;
 
-export type ProcessWorld = World & {readonly directory: string; readonly warnings: string[]};
+export type ProcessWorld = Omit<World, 'runtime'> & {
+	readonly runtime: () => ProcessRuntime;
+	readonly directory: string;
+	readonly warnings: string[];
+};
 
 export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOptions> = {}): ProcessWorld {
 	const directory = path.join(os.tmpdir(), `troupe-test-${process.pid}-${crypto.randomUUID()}`);
 	const warnings: string[] = [];
-	const make = (): Runtime =>
+	const make = (): ProcessRuntime =>
 		createProcessRuntime({
 			directory,
 			clock: systemClock,

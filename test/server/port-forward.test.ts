@@ -40,7 +40,7 @@ function echoing() {
 		answer: (asked: NodeAsked): Outcome<unknown> | Promise<Outcome<unknown>> | undefined => {
 			switch (asked.type) {
 				case 'forwardOpen': {
-					const {port} = asked.request;
+					const port = Number(asked.request.port);
 					if (port === 9) return failed('ERR_NOT_REACHABLE', {message: `port ${port} of the pod cannot be reached: connection refused`});
 					const session = `s${++count}`;
 					open.set(session, {waiting: [], ready: port === 10 ? [{parts: parts('first'), end: undefined, isLast: true}] : [], port});

@@ -1,16 +1,18 @@
 // From what a manifest asks of a container, by a probe or a hook, to what the runtime does. Pure.
 
-import type {Container, HttpGetAction, Probe} from '../../../api/kinds/pod.js';
+import type {Container, HttpGetAction} from '../../../api/kinds/pod.js';
 import {expand, isPlain, type Value} from './environment.js';
+import type {ContainerProbe} from './probe.js';
 import type {ContainerAction} from '../runtime/runtime-port.js';
 
 /** Probes and hooks alike. */
-export type ActionHandler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket'>;
+export type ActionHandler = Pick<ContainerProbe, 'exec' | 'httpGet' | 'tcpSocket' | 'runnerListens'>;
 
 export type ActionOutcome = {readonly ok: true; readonly value: ContainerAction} | {readonly ok: false; readonly problem: string};
 
 /** Ports by number, hosts by address: the pod's own unless another is named. */
-export function actionOf({exec, httpGet, tcpSocket}: ActionHandler, container: Container, podIP: string): ActionOutcome {
+export function actionOf({exec, httpGet, tcpSocket, runnerListens}: ActionHandler, container: Container, podIP: string): ActionOutcome {
+	if (runnerListens === true) return {ok: true, value: {type: 'runnerListens'}};
 	if (exec !== undefined) return {ok: true, value: {type: 'exec', argv: (exec.command ?? []).map(word => expanded(word, container))}};
 	const target = httpGet ?? tcpSocket;
 	if (target === undefined) return {ok: false, problem: 'it says nothing to do'};

@@ -54,7 +54,7 @@ function failing(
 	if (passed !== false)
 		return events.length === 0 && isUnsettled === phase.isUnsettled ? next(state) : told(state, {...phase, isUnsettled}, events);
 	const {assignment, container} = state;
-	const seconds = probeOf(probe, container)?.terminationGracePeriodSeconds ?? assignment.spec.terminationGracePeriodSeconds;
+	const seconds = probeOf(probe, state)?.terminationGracePeriodSeconds ?? assignment.spec.terminationGracePeriodSeconds;
 	const message = `container ${container.name} failed its ${probe} probe and is ended`;
 	const killing: PodEvent = {event: 'Normal', reason: 'Killing', message};
 	return endAttempt(state, 1_000 * (seconds ?? limits.terminationGraceSeconds), [...events, killing], context);

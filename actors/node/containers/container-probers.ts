@@ -11,13 +11,13 @@ import type {RunningContainer} from '../runtime/runtime-port.js';
 const childOf = (kind: ProbeKind, attempt: number): string => `${kind}-${attempt}`;
 
 /** The startup probe holds the others back. */
-const kindsFor = ({container, role}: ContainerActorState, isStarted: boolean): readonly ProbeKind[] => {
-	if (role === 'init') return [];
+const kindsFor = (state: ContainerActorState, isStarted: boolean): readonly ProbeKind[] => {
+	if (state.role === 'init') return [];
 	const kinds: readonly ProbeKind[] = isStarted ? ['readiness', 'liveness'] : ['startup'];
-	return kinds.filter(kind => probeOf(kind, container) !== undefined);
+	return kinds.filter(kind => probeOf(kind, state) !== undefined);
 };
 
-const has = (state: ContainerActorState, kind: ProbeKind): boolean => state.role !== 'init' && probeOf(kind, state.container) !== undefined;
+const has = (state: ContainerActorState, kind: ProbeKind): boolean => state.role !== 'init' && probeOf(kind, state) !== undefined;
 
 /** How an attempt begins to run, before any result: without a probe it is well. */
 export function runningPhase(state: ContainerActorState, running: RunningContainer, isAdopted: boolean): RunningPhase {
@@ -36,7 +36,7 @@ export function startedPhase(state: ContainerActorState, phase: RunningPhase): R
 export const startProbers = (state: ContainerActorState, phase: RunningPhase, self: string): readonly Effect[] =>
 	kindsFor(state, phase.started).flatMap((kind): Effect[] => {
 		const {container, sandbox, attempt} = state;
-		const probe = probeOf(kind, container);
+		const probe = probeOf(kind, state);
 		if (probe === undefined) return [];
 		const input: ProberInput = {
 			kind,

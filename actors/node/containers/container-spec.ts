@@ -2,11 +2,11 @@
 
 import {capabilityName} from '../../../api/capabilities.js';
 import {isExclusive} from '../../../api/exclusive.js';
-import {functionInstanceOf} from '../../../api/function-instance.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
 import {charactersOf, environmentOf, expand, isPlain, type Environment, type EnvironmentInput} from './environment.js';
+import {instanceIn} from './instance.js';
 import type {ContainerSpec} from '../runtime/runtime-port.js';
 
 export type ContainerSpecOutcome =
@@ -52,7 +52,7 @@ function specOf(
 	{sources}: Environment,
 ): ContainerSpec {
 	const {runAsUser, runAsGroup} = userOf(container, assignment.spec);
-	const instance = functionInstanceOf(assignment.annotations);
+	const instance = instanceIn(container, assignment);
 	const readOnlyVolumes = new Set(
 		(assignment.spec.volumes ?? []).flatMap(({name, persistentVolumeClaim}) => (persistentVolumeClaim?.readOnly === true ? [name] : [])),
 	);

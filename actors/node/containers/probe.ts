@@ -1,11 +1,26 @@
 // When a probe is tried, and what its results make of a container: thresholds as in Kubernetes (kubelet's prober/worker.go). Pure.
 
 import type {Container, Probe} from '../../../api/kinds/pod.js';
+import {limits} from '../../../api/limits.js';
+import type {Assignment} from '../../protocol/sync-message.js';
+import {instanceIn} from './instance.js';
 
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
-export const probeOf = (kind: ProbeKind, {startupProbe, readinessProbe, livenessProbe}: Container): Probe | undefined =>
-	({startup: startupProbe, readiness: readinessProbe, liveness: livenessProbe})[kind];
+/** That of a manifest, or the one that an instance of a function has by itself. */
+export type ContainerProbe = Probe & {readonly runnerListens?: true};
+
+/** One try, which waits until the runner takes calls. */
+const runnerProbe: ContainerProbe = {runnerListens: true, timeoutSeconds: limits.functionLoadMs / 1_000, failureThreshold: 1};
+
+export function probeOf(
+	kind: ProbeKind,
+	{container, assignment}: {readonly container: Container; readonly assignment: Pick<Assignment, 'annotations'>},
+): ContainerProbe | undefined {
+	const {startupProbe, readinessProbe, livenessProbe} = container;
+	const isInstance = instanceIn(container, assignment) !== undefined;
+	return {startup: isInstance ? runnerProbe : startupProbe, readiness: readinessProbe, liveness: livenessProbe}[kind];
+}
 
 export type ProbeTerms = {
 	readonly initialDelayMs: number;

@@ -3,17 +3,17 @@
 // It is started when the attempt is to be probed and stopped when that is over, so that a crash of it costs no more than the results it
 // had counted. Between two tries there is a timer and nothing else.
 
-import type {Container, Probe} from '../../../api/kinds/pod.js';
+import type {Container} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {actionOf} from './action.js';
 import {perform} from '../runtime/perform.js';
-import {noResults, probeTerms, tallied, type ProbeKind, type Tally} from './probe.js';
+import {noResults, probeTerms, tallied, type ContainerProbe, type ProbeKind, type Tally} from './probe.js';
 import type {ActionResult, ContainerId} from '../runtime/runtime-port.js';
 
 export type ProberInput = {
 	readonly kind: ProbeKind;
-	readonly probe: Probe;
+	readonly probe: ContainerProbe;
 	readonly container: Container;
 	readonly id: ContainerId;
 	readonly podIP: string;

@@ -221,7 +221,9 @@ export type ContainerAction =
 			readonly scheme: 'HTTP' | 'HTTPS';
 			readonly headers: readonly {readonly name: string; readonly value: string}[];
 	  }
-	| {readonly type: 'tcpSocket'; readonly host: string; readonly port: number};
+	| {readonly type: 'tcpSocket'; readonly host: string; readonly port: number}
+	/** Of an instance of a function: answered when its runner takes connections. */
+	| {readonly type: 'runnerListens'};
 
 /** How an action went; `message` is bounded, for people, and tells no secret of headers. */
 export type ActionResult = {readonly ok: boolean; readonly message: string};
@@ -236,8 +238,11 @@ export type ExecRequest = {
 	readonly columns: number;
 };
 
-/** A connection to a port of a pod. `relayedFor`: for that other node, and counted by it; undefined: for a person. */
-export type ForwardRequest = {readonly uid: string; readonly port: number; readonly relayedFor?: string | undefined};
+/**
+ * A connection to a port of a pod, or of an instance of a function to its runner. `relayedFor`: for that other node, and counted by it; undefined:
+ * for a person.
+ */
+export type ForwardRequest = {readonly uid: string; readonly port: number | 'function'; readonly relayedFor?: string | undefined};
 
 /** What a session wrote since the last look, in order; with a tty all of it is `stdout`. */
 export type ExecOutput = {

@@ -10,7 +10,7 @@ import {runNetworkAction} from '../../actions.js';
 import type {Sessions} from '../../exec-sessions.js';
 import type {Done, Handlers} from '../../handlers.js';
 import {systemFailure} from '../../os/explained.js';
-import {notRunning} from '../../refusals.js';
+import {noInstance, notRunning} from '../../refusals.js';
 import {sizeOf} from '../../terminal-size.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {runActionProgram} from './exec-actions.js';
@@ -127,6 +127,7 @@ function act(state: State, {id, action, timeoutMs}: Act, done: Done<RuntimeResul
 		actions.add(stop);
 		return;
 	}
+	if (action.type === 'runnerListens') return done(noInstance(id.uid));
 	if (state.requests >= limits.networkActions) return done(tooManyActions(state.requests));
 	state.requests++;
 	runNetworkAction(action, forMs, clock, result => {

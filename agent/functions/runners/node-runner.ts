@@ -9,6 +9,7 @@ import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {inspect} from 'node:util';
 import {Calls} from './node-calls.js';
+import {keptPlace, listenAt} from './node-listen.js';
 import {callOfNow, withCallIds} from './node-output.js';
 import type {RunnerConfig} from './runner-config.js';
 import {thrownBy, type Main} from './node-answer.js';
@@ -37,6 +38,7 @@ async function load(dir: string): Promise<Main> {
 const exit = process.exit.bind(process);
 
 async function serve(config: RunnerConfig): Promise<void> {
+	const place = keptPlace(config.listen);
 	process.chdir(config.dir);
 	withCallIds(process.stdout);
 	withCallIds(process.stderr);
@@ -81,7 +83,7 @@ async function serve(config: RunnerConfig): Promise<void> {
 		say(`cannot listen: ${error.message}`);
 		exit(1);
 	});
-	server.listen(config.listen, () => {
+	listenAt(server, place, () => {
 		if (config.readyFd === undefined) return;
 		writeSync(config.readyFd, 'ready\n');
 		closeSync(config.readyFd);

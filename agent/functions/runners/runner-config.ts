@@ -3,6 +3,7 @@
 export type RunnerConfig = {
 	/** The folder of the function. */
 	readonly dir: string;
+	/** A relative path is one of where it begins, of any length up to there: it is there when the runner listens. */
 	readonly listen: {readonly path: string} | {readonly host: string; readonly port: number};
 	/** What one call may take, from its head to the end of its answer. */
 	readonly timeoutMs: number;

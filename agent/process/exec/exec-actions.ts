@@ -7,6 +7,7 @@ import type {Cancel} from '../../../system/time/clock.js';
 import {ended, outputTail, tookLonger, tooManyActions} from '../../action-words.js';
 import {runNetworkAction} from '../../actions.js';
 import type {ExecProgram} from '../../exec-sessions.js';
+import {whenListens} from '../../functions/runner-socket.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {systemFailure} from '../../os/explained.js';
@@ -20,7 +21,9 @@ export type ExecActions = {
 
 export function createExecActions(joining: Joining): ExecActions {
 	const running = new Set<ActionProgram>();
+	const waiting = new Set<Cancel>();
 	let requests = 0;
+	const hasRoom = (): boolean => requests + waiting.size < limits.networkActions;
 	return {
 		act(id, action, timeoutMs, done) {
 			if (joining.containers.find(id).live?.started === undefined) return done(notRunning(id));
@@ -33,7 +36,8 @@ export function createExecActions(joining: Joining): ExecActions {
 				running.add(program);
 				return program.begin(timeoutMs);
 			}
-			if (requests >= limits.networkActions) return done(tooManyActions(requests));
+			if (!hasRoom()) return done(tooManyActions(requests + waiting.size));
+			if (action.type === 'runnerListens') return awaitRunner(joining, waiting, id, timeoutMs, done);
 			requests++;
 			runNetworkAction(action, timeoutMs, joining.clock, result => {
 				requests--;
@@ -42,8 +46,28 @@ export function createExecActions(joining: Joining): ExecActions {
 		},
 		end() {
 			for (const program of [...running]) program.stop();
+			for (const stop of [...waiting]) stop();
 		},
 	};
+}
+
+function awaitRunner(
+	{containers, runnerOf, clock}: Joining,
+	waiting: Set<Cancel>,
+	id: ContainerId,
+	timeoutMs: number,
+	done: Done<ActionResult>,
+): void {
+	const place = runnerOf(id.uid);
+	if (!place.ok) return done(place);
+	const whenEnded = (callback: () => void): Cancel => containers.whenEnded(containers.find(id), callback);
+	let stop: Cancel = () => undefined;
+	const stopped: Cancel = () => stop();
+	waiting.add(stopped);
+	stop = whenListens(place.value, {timeoutMs, clock, whenEnded}, outcome => {
+		waiting.delete(stopped);
+		done(outcome);
+	});
 }
 
 /** The program of one probe or hook. It is answered for once: by its code, or at the end of its time or of its container. */

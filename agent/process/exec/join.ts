@@ -1,11 +1,12 @@
 // Starting a program beside that of a container, once that has begun: what was only just spawned is another program's process still.
 
 import {statSync} from 'node:fs';
-import {succeeded} from '../../../api/errors.js';
+import {succeeded, type Outcome} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {ExecProgram} from '../../exec-sessions.js';
+import type {RunnerPlace} from '../../functions/runner-place.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {logFile} from '../../attempts.js';
@@ -27,6 +28,8 @@ export type ExecOptions = {
 	readonly stock: Stock;
 	readonly host: Host;
 	readonly clock: Clock;
+	/** Where the runner of a container that runs is, if that is an instance of a function. */
+	readonly runnerOf: (uid: string) => Outcome<RunnerPlace>;
 	/** The words before a program that is to be in the network of a pod. */
 	readonly enterNetwork: (uid: string) => readonly string[];
 };

@@ -14,6 +14,8 @@ import {foldersIn} from '../../os/folders.js';
 export type Homes = {
 	/** Made when it is first asked for; undefined where it cannot be. */
 	readonly homeOf: (uid: string, user: User) => string | undefined;
+	/** Where it is, if it was made. */
+	readonly placeOf: (uid: string, user: User) => string;
 	/** Rejects with Errors that say what the system said. */
 	readonly remove: (uid: string) => Promise<void>;
 };
@@ -36,9 +38,10 @@ export function openHomes({
 	readonly onWarning: (message: string) => void;
 }): Homes {
 	let hasWarned = false;
+	const placeOf = (uid: string, user: User): string => path.join(folder, uid, String(user.uid));
 
 	function make(uid: string, user: User): string {
-		const home = path.join(folder, uid, String(user.uid));
+		const home = placeOf(uid, user);
 		if (existsSync(home)) return home;
 		for (const above of [...(isRoot ? [path.dirname(folder)] : []), folder, path.dirname(home)]) makeOpen(above);
 		// There under its name only once it is that user's: this process may be killed in between.
@@ -53,6 +56,7 @@ export function openHomes({
 		removeTree(path.join(folder, uid)).catch((error: unknown) => onWarning(explained(error)));
 	}
 	return {
+		placeOf,
 		homeOf(uid, user) {
 			try {
 				return make(uid, user);

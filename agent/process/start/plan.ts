@@ -52,6 +52,8 @@ export function planOf(
 	const podHome = homeOf(who.drop.user);
 	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome});
 	if (!seen.ok) return refused(seen.reason);
+	if (spec.function !== undefined && (spec.readOnlyRoot || (seen.plan !== undefined && seen.plan.podHome === undefined)))
+		return refused('it is an instance of a function, and needs its own folder: with nothing mounted over it, and not read-only');
 	// What it has mounted over its folder hides that.
 	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;

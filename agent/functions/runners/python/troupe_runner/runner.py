@@ -13,7 +13,7 @@ from .errors import Refused, traceback_of
 from .http_answer import error_bytes
 from .load import Unloadable, load
 from .log import capture_output, complain, outside
-from .sockets import cut, listener_of, send_at_once
+from .sockets import cut, kept_place, listener_of, send_at_once
 from .watchdog import Watchdog
 
 IDLE_CONNECTIONS = 64
@@ -37,8 +37,9 @@ def serve(config):
     capture_output()
     code = 1
     try:
+        place = kept_place(config["listen"])
         function = load(config["dir"])
-        runner = Runner(config, function)
+        runner = Runner({**config, "listen": place}, function)
     except Unloadable as error:
         complain(str(error))
     except OSError as error:

@@ -1,11 +1,23 @@
 """What is done to sockets."""
 
+import os
 import socket
+
+
+def kept_place(listen):
+    """A relative path is one of where this runs now, wherever the function goes; by the descriptor of its folder, since the path of a socket has
+    to be short. It is given to the socket when that listens."""
+    path = listen.get("path")
+    if path is None or os.path.isabs(path):
+        return listen
+    folder = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY)
+    place = "/proc/self/fd/%d/%s" % (folder, os.path.basename(path))
+    return {"path": place, "first": place + ".new"}
 
 
 def listener_of(listen):
     if "path" in listen:
-        listener, address = socket.socket(socket.AF_UNIX), listen["path"]
+        listener, address = socket.socket(socket.AF_UNIX), listen.get("first", listen["path"])
     else:
         listener = socket.socket(socket.AF_INET6 if ":" in listen["host"] else socket.AF_INET)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -13,6 +25,8 @@ def listener_of(listen):
     listener.bind(address)
     listener.listen(512)
     listener.setblocking(False)
+    if "first" in listen:
+        os.rename(listen["first"], listen["path"])
     return listener
 
 

@@ -1,0 +1,63 @@
+// The code of an instance, and its runner, in the folder of its pod: unpacked once, for all attempts.
+//
+// What it keeps true: nothing runs that is not whole; what a program of the pod has put in its place is not run by the next attempt, where the
+// agent is another user than the pod; no link that a program makes there leads the agent anywhere.
+
+import {createReadStream, lstatSync, readFileSync, renameSync} from 'node:fs';
+import {chmod, mkdir, rename, writeFile} from 'node:fs/promises';
+import type {FunctionInstance} from '../../api/function-instance.js';
+import {membersOf} from '../../api/rules/report.js';
+import {parsedJson} from '../../api/value-or.js';
+import {archiveBounds} from '../../system/archive/bounds.js';
+import {unpackArchive} from '../../system/archive/unpack.js';
+import {valueOrFor} from '../../system/files/errno.js';
+import {copyRunner} from './runner-files.js';
+import {clear, codeOf, recordOf, runnerOf, unfinishedOf} from './runner-place.js';
+
+/** Whether the code of this function is in the folder, all of it and as it was made. Throws errno exceptions. */
+export function hasCode(home: string, {artifact, runtime}: FunctionInstance): boolean {
+	const text = valueOrFor('', ['ENOENT'], () => readFileSync(recordOf(home), 'utf8'));
+	const record = membersOf(parsedJson(text));
+	if (record['artifact'] !== artifact || record['runtime'] !== runtime) return false;
+	return record['code'] === markOf(codeOf(home)) && record['runner'] === markOf(runnerOf(home));
+}
+
+/** Whether code was ever made there: the pod is an instance. */
+export const isInstanceAt = (home: string): boolean => lstatSync(recordOf(home), {throwIfNoEntry: false}) !== undefined;
+
+/** Of a folder of the agent's own: no other one has it as long as that is there. Others may rename it, and write nothing in it. */
+function markOf(folder: string): string | undefined {
+	const stats = lstatSync(folder, {throwIfNoEntry: false});
+	if (stats?.isDirectory() !== true || stats.uid !== process.getuid?.()) return undefined;
+	return `${stats.dev}/${stats.ino}`;
+}
+
+/**
+ * Makes it anew from an archive. Rejects with AppErrors for an archive that is refused, and with Errors of the system. No program of the pod runs
+ * meanwhile, or else it is refused by the system at worst.
+ */
+export async function makeCode(home: string, {artifact, runtime}: FunctionInstance, archive: string): Promise<void> {
+	const unfinished = unfinishedOf(home);
+	await clear(unfinished);
+	await clear(recordOf(home));
+	await mkdir(unfinished, {mode: 0o700});
+	try {
+		await unpackArchive(createReadStream(archive), codeOf(unfinished), archiveBounds, artifact);
+		await copyRunner(runtime, runnerOf(unfinished));
+		for (const place of [codeOf, runnerOf]) {
+			await clear(place(home));
+			renameSync(place(unfinished), place(home));
+		}
+		await writeRecord(home, {artifact, runtime, code: markOf(codeOf(home)), runner: markOf(runnerOf(home))});
+	} finally {
+		await clear(unfinished);
+	}
+}
+
+/** There at once and whole: this process may be killed in between. */
+async function writeRecord(home: string, record: object): Promise<void> {
+	const first = `${recordOf(home)}.json`;
+	await writeFile(first, JSON.stringify(record), {mode: 0o600});
+	await chmod(first, 0o600);
+	await rename(first, recordOf(home));
+}

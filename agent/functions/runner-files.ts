@@ -1,0 +1,68 @@
+// The runner of a language as a pod has it: a copy, for the project's own folder may be closed to the pod's user; and the words that begin it.
+
+import {chmod, mkdir, readFile, readdir, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import type {FunctionInstance} from '../../api/function-instance.js';
+import type {FunctionLanguage} from '../../api/function-languages.js';
+import {limits} from '../../api/limits.js';
+import {codeOf, runnerOf, socketName} from './runner-place.js';
+import type {RunnerConfig} from './runners/runner-config.js';
+
+const folder = path.join(import.meta.dirname, 'runners');
+
+/** What of which folder is a runner. */
+const sources: Readonly<Record<FunctionLanguage, {readonly from: string; readonly ending: string; readonly isDeep: boolean}>> = {
+	python: {from: path.join(folder, 'python'), ending: '.py', isDeep: true},
+	nodejs: {from: folder, ending: '.js', isDeep: false},
+};
+
+/** Makes the folder, whose files all may read. Rejects with errno exceptions. */
+export async function copyRunner(language: FunctionLanguage, target: string): Promise<void> {
+	const {from, ending, isDeep} = sources[language];
+	await makeOpen(target);
+	for (const name of await readdir(from, {recursive: isDeep, encoding: 'utf8'})) {
+		if (!name.endsWith(ending)) continue;
+		const file = path.join(target, name);
+		await makeOpen(path.dirname(file));
+		await writeOpen(file, await readFile(path.join(from, name)));
+	}
+	if (language === 'nodejs') await writeOpen(path.join(target, 'package.json'), '{"type":"module"}\n');
+}
+
+async function writeOpen(file: string, data: string | Buffer): Promise<void> {
+	await writeFile(file, data);
+	await chmod(file, 0o644);
+}
+
+/** Whatever the umask is. */
+async function makeOpen(made: string): Promise<void> {
+	await mkdir(made, {recursive: true});
+	await chmod(made, 0o755);
+}
+
+/** Words that begin a program: the first that may be run. */
+export type Programs = readonly [Words, ...Words[]];
+type Words = readonly string[];
+
+/** What begins the runner in the folder of its pod. */
+export function runnerWords({runtime, timeoutMs, concurrency}: FunctionInstance, home: string): Programs {
+	const config: RunnerConfig = {
+		dir: codeOf(home),
+		listen: {path: socketName},
+		timeoutMs,
+		bodyBytes: limits.functionBodyBytes,
+		answerBytes: limits.functionAnswerBytes,
+		concurrency,
+	};
+	const [main, last] = [path.join(runnerOf(home), mains[runtime]), JSON.stringify(config)];
+	const [first, ...others] = programs[runtime];
+	return [[...first, main, last], ...others.map(words => [...words, main, last])];
+}
+
+const mains: Readonly<Record<FunctionLanguage, string>> = {python: 'main.py', nodejs: 'node-runner.js'};
+
+/** Python's own isolation keeps the environment's and the user's packages out, and nothing can be written beside its files. */
+const programs: Readonly<Record<FunctionLanguage, Programs>> = {
+	python: [['python3', '-I', '-B']],
+	nodejs: [[process.execPath], ['node']],
+};

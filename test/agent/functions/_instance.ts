@@ -1,0 +1,111 @@
+// A node of real processes that has the code of functions, and what tests do to instances: start them, wait until they serve, call them.
+
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import type {ExecutionContext} from 'ava';
+import type {FunctionInstance} from '../../../api/function-instance.js';
+import type {FunctionLanguage} from '../../../api/function-languages.js';
+import type {ContainerSpec, RunningContainer} from '../../../actors/node/runtime/runtime-port.js';
+import type {ProcessRuntimeOptions} from '../../../agent/process-runtime.js';
+import {within} from '../../../bench/rigs/cluster/waiting.js';
+import {archiveBounds} from '../../../system/archive/bounds.js';
+import {packFolder} from '../../../system/archive/pack.js';
+import {processWorld} from '../process-world.js';
+import {aContainer, driver} from '../runtime-contract.js';
+import {answerOf, type Answer} from './_runner.js';
+
+type Files = Readonly<Record<string, string>>;
+
+export type InstanceSpec = Partial<Omit<ContainerSpec, 'function' | 'id'>> & Partial<Omit<FunctionInstance, 'artifact' | 'runtime'>>;
+
+/** Archives in a folder, by their digests. */
+function anArchive(t: ExecutionContext) {
+	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-artifacts-'));
+	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
+	const fileOf = (digest: string): string => path.join(folder, digest.replace(':', '-'));
+	return {
+		fileOf,
+		async add(files: Files): Promise<string> {
+			const code = mkdtempSync(path.join(folder, 'code-'));
+			for (const [name, text] of Object.entries(files)) {
+				mkdirSync(path.dirname(path.join(code, name)), {recursive: true});
+				writeFileSync(path.join(code, name), text);
+			}
+			const {digest, bytes} = await packFolder(code, archiveBounds);
+			writeFileSync(fileOf(digest), bytes);
+			return digest;
+		},
+	};
+}
+
+export function functionNode(t: ExecutionContext, options: Partial<ProcessRuntimeOptions> = {}) {
+	const archive = anArchive(t);
+	/** Digests that were asked for, in order. */
+	const fetched: string[] = [];
+	const ensure = (digest: string): Promise<string> => {
+		fetched.push(digest);
+		return Promise.resolve(archive.fileOf(digest));
+	};
+	const world = processWorld(clean => t.teardown(clean), {artifacts: {ensure}, ...options});
+	const node = driver(world);
+
+	const specOf = (uid: string, artifact: string, runtime: FunctionLanguage, rest: InstanceSpec = {}): ContainerSpec => {
+		const {concurrency = 8, timeoutMs = 60_000, ...others} = rest;
+		return aContainer('runs', {
+			uid,
+			container: 'function',
+			image: '',
+			argv: [],
+			function: {artifact, runtime, concurrency, timeoutMs},
+			...others,
+		});
+	};
+	const loaded = (uid: string, timeoutMs = 30_000) => node.act({uid, container: 'function'}, {type: 'runnerListens'}, timeoutMs);
+
+	return {
+		...node,
+		world,
+		fetched,
+		archive,
+		specOf,
+		loaded,
+		/** Has an instance of these files run and serve. */
+		serve: async (uid: string, runtime: FunctionLanguage, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
+			await node.ensure(uid);
+			const running = await node.start(specOf(uid, await archive.add(files), runtime, rest));
+			const {ok, message} = await node.value(loaded(uid));
+			if (!ok) throw new Error(message);
+			return running;
+		},
+		/** Over a connection of this process. */
+		call: async (uid: string, params: unknown): Promise<Answer> => {
+			const connection = await world.runtime().connectFunction(uid);
+			const body = JSON.stringify(params);
+			const request = http.request({
+				createConnection: () => connection,
+				method: 'POST',
+				headers: {'content-type': 'application/json', 'content-length': Buffer.byteLength(body)},
+			});
+			const response = await within(
+				`an answer of ${uid}`,
+				new Promise<http.IncomingMessage>((resolve, reject) => {
+					request.on('response', resolve).on('error', reject);
+					request.end(body);
+				}),
+			);
+			const answer = await answerOf(response);
+			connection.destroy();
+			return answer;
+		},
+		/** Over a session: the bytes of the answer, and how the session ended. */
+		callBySession: async (uid: string, params: unknown): Promise<{readonly stdout: string; readonly exitCode: number}> => {
+			const {session} = await node.value(node.run<'forward.open'>({type: 'forward.open', request: {uid, port: 'function'}}));
+			const body = JSON.stringify(params);
+			const head = `POST / HTTP/1.1\r\nhost: f\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+			await node.value(node.type(session, head + body, true));
+			return node.hearAll(session);
+		},
+	};
+}
