@@ -24,6 +24,12 @@ export type FunctionInstance = {
 
 export const isArtifactDigest = (text: unknown): text is string => typeof text === 'string' && /^sha256:[0-9a-f]{64}$/.test(text);
 
+const algorithm = 'sha256:';
+
+/** The digits of a digest, for paths and keys; and a digest of digits. */
+export const hexOfDigest = (digest: string): string => digest.slice(algorithm.length);
+export const digestOfHex = (hex: string): string => algorithm + hex;
+
 /** What a pod's annotations say; undefined where it is no instance, or says what is none. The rules let nothing else in. */
 export function functionInstanceOf(annotations: {readonly [name: string]: string} = {}): FunctionInstance | undefined {
 	const text = annotations[functionAnnotation];
@@ -35,4 +41,5 @@ export function functionInstanceOf(annotations: {readonly [name: string]: string
 	return {artifact, runtime: language, concurrency, timeoutMs};
 }
 
-const isCount = (value: unknown, most: number): value is number => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
+const isCount = (value: unknown, most: number): value is number =>
+	Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;

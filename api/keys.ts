@@ -39,6 +39,26 @@ export const metaStoreKey = '/troupe/meta';
 /** Sealed things of the control plane: CA, token hashes. */
 export const vaultStoreKey = (name: string): string => `/troupe/vault/${name}`;
 
+const artifactsPrefix = '/troupe/artifacts/';
+
+/** Of an artifact of functions: the record that makes it complete, or one of those that its bytes are in. */
+export type ArtifactPart = 'meta' | number;
+
+/** Where the store keeps a part of an artifact; `hex` is its digest without `sha256:`. No such key begins another one. */
+export const artifactStoreKey = (hex: string, part: ArtifactPart): string =>
+	`${artifactsPrefix}${hex}/${part === 'meta' ? part : String(part).padStart(partDigits, '0')}`;
+
+const partDigits = 6;
+
+/** What a store key has of an artifact; undefined for any other key. */
+export function parseArtifactStoreKey(key: string): {readonly hex: string; readonly part: ArtifactPart} | undefined {
+	const [, hex = '', part = ''] = /^\/troupe\/artifacts\/([0-9a-f]{64})\/(meta|\d{6})$/.exec(key) ?? [];
+	return hex === '' ? undefined : {hex, part: part === 'meta' ? part : Number(part)};
+}
+
+/** Whether what a key holds is large, and read when it is asked for: a start of the control plane has no use for it. */
+export const isReadOnDemand = (key: string): boolean => key.startsWith(artifactsPrefix) && !key.endsWith('/meta');
+
 /** `troupe://system/path`. */
 export type Address = string;
 

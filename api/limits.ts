@@ -117,6 +117,19 @@ export const limits = {
 	/** Calls of a function that wait for an instance, and how long one waits. */
 	functionQueue: 1_000,
 	functionHoldMs: 60_000,
+	/** Artifacts, the uploaded code of functions: how many a cluster keeps, and all of them together, packed. */
+	artifacts: 1_000,
+	artifactsBytes: 1_073_741_824,
+	/** The bytes of one that are in one record of the store: in base64, with room for what is around them. */
+	artifactChunkBytes: 262_144,
+	/** Uploads that are under way at a time: each is in memory until it is stored. */
+	artifactUploads: 4,
+	/** One that nothing names is removed when it was last uploaded or asked for so long ago; and how often that is looked at. */
+	artifactUnusedMs: 3_600_000,
+	artifactSweepMs: 3_600_000,
+	/** What a node keeps of them, packed: beyond it those go that were used least recently. And how long one may take to come there. */
+	artifactCacheBytes: 1_073_741_824,
+	artifactFetchMs: 300_000,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */

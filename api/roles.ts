@@ -150,6 +150,8 @@ export const backupResource = 'troupe/backup';
 export const brokerConfigResource = 'troupe/broker-config';
 /** Images of nodes: who may write objects brings some. */
 export const imagesResource = 'troupe/images';
+/** The uploaded code of functions. */
+export const artifactsResource = 'troupe/artifacts';
 /** To try ways from a node itself; from a pod it takes what port-forward takes. */
 export const nodeWaysResource = 'troupe/node-ways';
 /** To look at actors; what changes them is judged by `mayInspect`. */

@@ -15,6 +15,7 @@ import type {Identity} from '../api/roles.js';
 import type {Clock} from '../system/time/clock.js';
 import {createNewcomers, type Newcomers} from '../system/broker/newcomers.js';
 import type {Access} from './access.js';
+import type {ArtifactStore} from './artifact-store.js';
 import type {ControlPlane} from './control-plane.js';
 import {ClientGone} from './http/body.js';
 import type {FunctionCalls} from './functions/call.js';
@@ -44,6 +45,8 @@ export type Upstream =
 			readonly calls?: FunctionCalls | undefined;
 			/** Undefined where Secrets are neither taken nor shown. */
 			readonly seals?: Seals | undefined;
+			/** Undefined where no code of functions is kept. */
+			readonly artifacts?: ArtifactStore | undefined;
 	  }
 	| Standby;
 
@@ -188,8 +191,9 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
-		const {control, inspection, access, calls, seals} = upstream;
-		await found.handler.handle({control, inspection, access, calls, seals, clock, version, streams}, exchange);
+		const {control, inspection, access, calls, seals, artifacts} = upstream;
+		const backend = {control, inspection, access, calls, seals, artifacts, clock, version, streams};
+		await found.handler.handle(backend, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);
 	}

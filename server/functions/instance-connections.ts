@@ -51,7 +51,7 @@ export class InstanceConnections extends Agent {
 		const ask: Asker = (message, waitMs = 0) =>
 			askNode({control}, {node, message, waitMs, cause: 'a call of a function', what: 'its functions are'});
 		const opened: Outcome<{readonly session: string}> = await ask(
-			{type: 'forwardOpen', request: {uid, port: 'function' as unknown as number}},
+			{type: 'forwardOpen', request: {uid, port: 'function'}},
 			limits.forwardConnectMs,
 		);
 		if (!opened.ok) throw AppError.of(opened.error);

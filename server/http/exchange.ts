@@ -6,6 +6,7 @@ import type {KindDefinition} from '../../api/kind.js';
 import type {Identity} from '../../api/roles.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {Access} from '../access.js';
+import type {ArtifactStore} from '../artifact-store.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {Inspection} from '../inspect/inspection.js';
 import type {Seals} from '../seal.js';
@@ -42,6 +43,8 @@ export type Backend = {
 	readonly calls: FunctionCalls | undefined;
 	/** Undefined where Secrets are neither taken nor shown. */
 	readonly seals: Seals | undefined;
+	/** Undefined where no code of functions is kept. */
+	readonly artifacts: ArtifactStore | undefined;
 };
 
 export type Handler = (backend: Backend, exchange: Exchange) => void | Promise<void>;

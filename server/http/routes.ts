@@ -9,6 +9,7 @@ import {actorsPath} from '../../api/inspect.js';
 import {invoke} from './invoke.js';
 import {createToken, deleteToken, join, listTokens} from './access.js';
 import {listActors, readActor} from './actors.js';
+import {fetchArtifact, findArtifact, uploadArtifact} from './artifacts.js';
 import {confirmLost} from './confirm-lost.js';
 import {backup} from './backup.js';
 import {readBrokerConfig} from './broker-config.js';
@@ -99,6 +100,9 @@ function addOwn(router: Router<Route>): void {
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
 	router.on('GET', '/troupe/v1/backup', {handle: backup});
 	router.on('GET', brokerConfigPath, {handle: readBrokerConfig});
+	router.on('GET', '/troupe/v1/artifacts/:hex', {handle: findArtifact});
+	router.on('PUT', '/troupe/v1/artifacts/:hex', {handle: uploadArtifact});
+	router.on('GET', '/troupe/v1/nodes/:node/artifacts/:hex', {handle: fetchArtifact});
 	router.on('GET', '/troupe/v1/nodes/:node/secrets/:namespace/:name', {handle: fetchSecret});
 	router.on('GET', '/troupe/v1/nodes/:node/certificates/:namespace/:name', {handle: fetchCertificate});
 	router.on('GET', tokensPath, {handle: listTokens});

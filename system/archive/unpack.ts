@@ -51,15 +51,34 @@ export async function unpackArchive(source: Uint8Array | Readable, dir: string, 
 	}
 }
 
+/**
+ * Reads an archive as `unpackArchive` does, and refuses all that it refuses but what file systems do not take; nothing is written.
+ *
+ * @throws {AppError} as `unpackArchive`.
+ */
+export async function verifyArchive(source: Uint8Array | Readable, bounds: ArchiveBounds, wanted: string): Promise<Unpacked> {
+	try {
+		const found = await unpackInto(source, createFiles(nowhere, bounds), bounds);
+		refuseOther(found, wanted);
+		return found;
+	} catch (error) {
+		if (!(source instanceof Uint8Array)) source.destroy();
+		throw error;
+	}
+}
+
+function refuseOther({digest}: Unpacked, wanted: string): void {
+	if (digest !== wanted) throw refused(`the archive has the digest ${digest}, and ${quoted(wanted)} is wanted`);
+}
+
 async function unpackTo(source: Uint8Array | Readable, dir: string, bounds: ArchiveBounds, wanted: string | undefined): Promise<Unpacked> {
 	const target = path.resolve(dir);
 	if ((await lstat(target).catch(orFor(undefined, 'ENOENT'))) !== undefined) throw alreadyThere(dir);
 	// Nobody else may look into it, or change anything there, before it is whole.
 	const folder = await mkdtemp(path.join(path.dirname(target), '.unpack-'));
 	try {
-		const unpacked = await unpackInto(source, folder, bounds);
-		if (wanted !== undefined && unpacked.digest !== wanted)
-			throw refused(`the archive has the digest ${unpacked.digest}, and ${quoted(wanted)} is wanted`);
+		const unpacked = await unpackInto(source, createFiles(within(folder), bounds), bounds);
+		if (wanted !== undefined) refuseOther(unpacked, wanted);
 		await chmod(folder, 0o755);
 		await moveTo(folder, target);
 		return unpacked;
@@ -84,7 +103,7 @@ async function moveTo(folder: string, target: string): Promise<void> {
 	}
 }
 
-async function unpackInto(source: Uint8Array | Readable, folder: string, bounds: ArchiveBounds): Promise<Unpacked> {
+async function unpackInto(source: Uint8Array | Readable, files: Files, bounds: ArchiveBounds): Promise<Unpacked> {
 	const feed = createFeed(source, bounds);
 	const gunzip = createGunzip({chunkSize: 65_536});
 	const meter = createMeter(bounds, bytes => {
@@ -92,7 +111,6 @@ async function unpackInto(source: Uint8Array | Readable, folder: string, bounds:
 			throw tooLarge(`the archive gets more than ${bounds.ratio} times as large as it is when it is unpacked`);
 	});
 	const extract = createExtract();
-	const files = createFiles(folder, bounds);
 	try {
 		throwFirst(await Promise.allSettled([pipeline(feed.pieces, gunzip, meter.pass, extract), takeAll(extract, files)]));
 	} catch (error) {
@@ -147,8 +165,31 @@ async function takeAll(extract: Extract, files: Files): Promise<void> {
 
 type Files = ReturnType<typeof createFiles>;
 
-/** Writes entries below a folder that nobody else writes to. */
-function createFiles(folder: string, bounds: ArchiveBounds) {
+/** What becomes of the entries that are well. */
+type Place = {
+	readonly folder: (name: string, entry: Entry) => Promise<void>;
+	readonly file: (name: string, entry: Entry, mode: number) => Promise<void>;
+};
+
+/** Below a folder that nobody else writes to. */
+const within = (folder: string): Place => ({
+	folder: (name, entry) => writeFolder(path.join(folder, name), entry),
+	file: (name, entry, mode) => writeFile(path.join(folder, name), entry, mode),
+});
+
+/** They are read, and that is all. */
+const nowhere: Place = {
+	folder(_name, entry) {
+		entry.resume();
+		return Promise.resolve();
+	},
+	async file(_name, entry) {
+		for await (const piece of entry) void piece;
+	},
+};
+
+/** Takes entries one by one, and refuses those that are none of ours. */
+function createFiles(place: Place, bounds: ArchiveBounds) {
 	const kinds = new Map<string, 'file' | 'folder'>();
 	const tally = createTally(bounds);
 	/** Where the last entry ended in the tar. */
@@ -163,8 +204,7 @@ function createFiles(folder: string, bounds: ArchiveBounds) {
 			if (parent !== '.' && kinds.get(parent) !== 'folder') throw refused(`the archive has ${quoted(name)} without a folder around it`);
 			tally.add(name, size);
 			kinds.set(name, kind);
-			const place = path.join(folder, name);
-			await (kind === 'folder' ? writeFolder(place, entry) : writeFile(place, entry, head.mode)).catch((error: unknown) => {
+			await (kind === 'folder' ? place.folder(name, entry) : place.file(name, entry, head.mode)).catch((error: unknown) => {
 				throw hasCode(error, 'ENAMETOOLONG') ? refused(`${quoted(name)} is too long a name for this file system`) : error;
 			});
 			end = head.contentAt + withHead(size) - blockBytes;

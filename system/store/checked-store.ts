@@ -4,7 +4,7 @@
 // Records of an older version have no checksum. The system that owns the store rewrites them once (`addSums`); the batch that leaves none without
 // one writes the totals, and from then on a record without one is damage.
 
-import {storePrefix} from '../../api/keys.js';
+import {isReadOnDemand, storePrefix} from '../../api/keys.js';
 import {sameMeta} from './meta.js';
 import {withoutSum, withSum, sumOf, type SummedRecord} from './record-sum.js';
 import type {Batch, LoadOutcome, Meta, MetaOutcome, RecordTotals, StoreDriver, StoreFailure, StoredRecord, Write} from './store.js';
@@ -103,10 +103,11 @@ function prepared(state: State, {writes}: Batch, done: (problem: StoreFailure | 
 	withTotals(state, problem => {
 		const isKnown = state.sums !== undefined || (writes.length === 0 && state.totals?.stored !== undefined);
 		if (problem !== undefined || isKnown) return done(problem);
-		state.driver.load(storePrefix, loaded => {
+		const judge = (loaded: LoadOutcome): void => {
 			const outcome = loaded.ok ? checked(state, storePrefix, loaded.records) : loaded;
 			done(outcome.ok ? undefined : outcome);
-		});
+		};
+		state.driver.load(storePrefix, judge, readingOf(storePrefix));
 	});
 }
 
@@ -181,22 +182,35 @@ function load(state: State, prefix: string, done: (outcome: LoadOutcome) => void
 	const isUndecided = state.undecided.length > 0;
 	(isUndecided ? readTotals : withTotals)(state, problem => {
 		if (problem !== undefined) return done(problem);
-		state.driver.load(prefix, loaded => {
+		const judge = (loaded: LoadOutcome): void => {
 			const outcome = loaded.ok ? checked(state, prefix, loaded.records) : loaded;
 			if (!outcome.ok && outcome.damaged === true && state.undecided.length > 0 && !isLast) load(state, prefix, done, isUndecided);
 			else done(outcome);
-		});
+		};
+		state.driver.load(prefix, judge, readingOf(prefix));
 	});
 }
 
+/**
+ * Takes the sum of a record as it is read. Where everything is loaded, what is read on demand is left out of it: all of that together would not
+ * fit into memory.
+ */
+const readingOf =
+	(prefix: string) =>
+	(record: StoredRecord): SummedRecord => {
+		const summed = withoutSum(record);
+		return prefix === storePrefix && isReadOnDemand(record.key) ? {...summed, body: ''} : summed;
+	};
+
 /** What was read, if all of it is as it was written; what is known is known from it. */
-function checked(state: State, prefix: string, stored: Iterable<StoredRecord>): LoadOutcome {
+function checked(state: State, prefix: string, stored: Iterable<StoredRecord | SummedRecord>): LoadOutcome {
+	const read = readingOf(prefix);
 	const totals = state.totals?.stored;
 	const records: StoredRecord[] = [];
 	const sums: Sums = {byKey: new Map(), without: new Set()};
 	const damaged: string[] = [];
 	for (const each of stored) {
-		const record = withoutSum(each);
+		const record = 'state' in each ? each : read(each);
 		if (isDamaged(record, totals)) damaged.push(record.key);
 		else records.push({key: record.key, body: record.body});
 		if (record.state === 'without') sums.without.add(record.key);

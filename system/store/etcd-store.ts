@@ -27,7 +27,7 @@ export function createEtcdStore(client: EtcdClient, clock: Clock): StoreDriver {
 		name: 'etcd',
 		commit: (batch, done) => void commit(state, batch).then(done),
 		readMeta: done => void readMeta(state).then(done),
-		load: (prefix, done) => void load(state, prefix).then(done),
+		load: (prefix, done, read) => void load(state, prefix, read).then(done),
 		snapshot: prefix => snapshot(state, prefix),
 		close() {
 			if (!state.closed) client.close();
@@ -78,12 +78,12 @@ async function readMeta({client, closed}: State): Promise<MetaOutcome> {
 	}
 }
 
-async function load(state: State, prefix: string): Promise<LoadOutcome> {
+async function load(state: State, prefix: string, read = (record: StoredRecord): StoredRecord => record): Promise<LoadOutcome> {
 	if (state.closed) return {ok: false, message: closedMessage};
 	try {
 		const {records} = await snapshot(state, prefix);
 		const all: StoredRecord[] = [];
-		for await (const portion of records) for (const record of portion) all.push(record);
+		for await (const portion of records) for (const record of portion) all.push(read(record));
 		return {ok: true, records: all};
 	} catch (error) {
 		return {ok: false, message: messageOf(error)};

@@ -102,7 +102,7 @@ function driverOf(state: State): StoreDriver {
 		name: 'level',
 		commit: (batch, done) => void inTurn(() => commit(state, batch)).then(done),
 		readMeta: done => void inTurn(() => readMeta(state)).then(done),
-		load: (prefix, done) => void inTurn(() => load(state, prefix)).then(done),
+		load: (prefix, done, read) => void inTurn(() => load(state, prefix, read)).then(done),
 		async snapshot(prefix) {
 			const taken = await inTurn(() => snapshot(state, prefix));
 			if (taken.ok) return taken.value;
@@ -224,12 +224,12 @@ async function readMeta(state: State): Promise<MetaOutcome> {
 	return {ok: true, meta: sameMeta(state.meta, noMeta) ? undefined : state.meta};
 }
 
-async function load(state: State, prefix: string): Promise<LoadOutcome> {
+async function load(state: State, prefix: string, read = (record: StoredRecord): StoredRecord => record): Promise<LoadOutcome> {
 	const ready = await readyHandle(state);
 	if (!ready.ok) return ready;
 	const records: StoredRecord[] = [];
 	try {
-		for await (const portion of portions(ready.value, prefix)) records.push(...portion);
+		for await (const portion of portions(ready.value, prefix)) for (const record of portion) records.push(read(record));
 		return {ok: true, records};
 	} catch (error) {
 		const message = messageOf(error);

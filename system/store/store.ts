@@ -63,8 +63,11 @@ export type StoreDriver = {
 	/** One batch at a time: the next is handed over after the outcome of the last. */
 	readonly commit: (batch: Batch, done: (outcome: CommitOutcome) => void) => void;
 	readonly readMeta: (done: (outcome: MetaOutcome) => void) => void;
-	/** All records whose key begins with the prefix, in key order. */
-	readonly load: (prefix: string, done: (outcome: LoadOutcome) => void) => void;
+	/**
+	 * All records whose key begins with the prefix, in key order. A driver that has them in memory all at once keeps what `read` makes of each in
+	 * its place as soon as it has it.
+	 */
+	readonly load: (prefix: string, done: (outcome: LoadOutcome) => void, read?: (record: StoredRecord) => StoredRecord) => void;
 	/** For a backup, which never runs in the virtual world. Rejects where the store cannot be read. */
 	readonly snapshot: (prefix: string) => Promise<Snapshot>;
 	/** Closes files and connections; later calls fail. */

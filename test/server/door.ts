@@ -2,6 +2,7 @@
 
 import type {ExecutionContext} from 'ava';
 import type {Identity} from '../../api/roles.js';
+import type {ArtifactStore} from '../../server/artifact-store.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';
@@ -27,6 +28,7 @@ export async function openDoor(
 	cluster: TestCluster = testCluster(),
 	bounds?: ConnectionBounds,
 	newcomers?: Newcomers,
+	artifacts?: ArtifactStore,
 ) {
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
@@ -37,6 +39,7 @@ export async function openDoor(
 			authenticate: token => (token === undefined ? undefined : identities[token]),
 			access: undefined,
 			seals: sealsOf(new Uint8Array(32)),
+			artifacts,
 		}),
 		tls: undefined,
 		version: '0.1.0',

@@ -43,6 +43,9 @@ export const hostPortOnNode = (node: string, port: string): string => `host-port
 /** Pods bound to a node that name a ConfigMap or Secret. */
 export const namesOnNode = (node: string, key: ObjectKey): string => `names=${node}/${key}`;
 
+/** Pods bound to a node that are instances of a function with this artifact. */
+export const artifactOnNode = (node: string, digest: string): string => `artifact=${node}/${digest}`;
+
 /** Pods that name this owner. */
 export const ownedTerm = (uid: string): string => `owned=${uid}`;
 

@@ -3,6 +3,7 @@
 import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import {isExclusive, leaseEpochAnnotation} from '../../../api/exclusive.js';
 import {failure} from '../../../api/errors.js';
+import {functionInstanceOf} from '../../../api/function-instance.js';
 import type {ContainerStatus, Pod, PodStatus} from '../../../api/kinds/pod.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
 import type {Context, ReplyTo} from '../../../system/kernel/behavior.js';
@@ -26,7 +27,17 @@ import {withRuntimeClass} from './pod-class.js';
 import {graceOf} from './pod-grace.js';
 import {withinLimits} from './pod-limits.js';
 import {withPriority} from './pod-priority.js';
-import {censusTerm, namesOnNode, ownedTerm, readyInTerm, readySpanOf, schedulingTerms, setTerms, type PodStanding} from './pod-terms.js';
+import {
+	artifactOnNode,
+	censusTerm,
+	namesOnNode,
+	ownedTerm,
+	readyInTerm,
+	readySpanOf,
+	schedulingTerms,
+	setTerms,
+	type PodStanding,
+} from './pod-terms.js';
 
 type PodNews =
 	/** The scheduler chose a node. */
@@ -159,7 +170,11 @@ const quotaTerms = (pod: Pod): readonly Filing[] =>
 function namesTerms({metadata, spec}: Pod): readonly string[] {
 	const node = spec?.nodeName;
 	if (spec === undefined || node === undefined) return [];
-	return configKeysOf(spec, metadata.namespace ?? '').flatMap(key => [configTerm(key), namesOnNode(node, key)]);
+	const artifact = functionInstanceOf(metadata.annotations)?.artifact;
+	return [
+		...configKeysOf(spec, metadata.namespace ?? '').flatMap(key => [configTerm(key), namesOnNode(node, key)]),
+		...(artifact === undefined ? [] : [artifactOnNode(node, artifact)]),
+	];
 }
 
 const refused = (pod: Pod, message: string): Handled<Pod> => ({

@@ -11,6 +11,8 @@ import type {FetchSecret} from '../../../actors/node/runtime/secrets-port.js';
 import type {Access} from '../../../server/access.js';
 import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
+import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
+import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
 import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-door.js';
@@ -29,6 +31,7 @@ import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {OutsideUrl} from '../../../system/links/outside-url.js';
 import {routedLinks} from '../../../system/links/routed-links.js';
 import type {StoreDriver} from '../../../system/store/store.js';
+import {artifactRecords} from './artifact-records.js';
 import {auditFile} from './audit-file.js';
 import {controlPlaneOf} from './control-plane.js';
 import {observerOf} from '../process/process-parts.js';
@@ -69,6 +72,8 @@ export type TermParts = {
 	readonly tokens: Tokens;
 	/** What doors answer from, once the authority is known (PEM). */
 	readonly upstream: (ca: string) => Upstream;
+	/** The code of functions, for nodes of this process. */
+	readonly artifacts: ArtifactStore;
 	/** Secrets for a node of this process. */
 	readonly secretsFor: (node: string) => FetchSecret;
 	readonly fetchCertificate: FetchSecret;
@@ -88,15 +93,16 @@ type State = {
 	readonly topics: Topics;
 	readonly expiry: TokenExpiry;
 	readonly userSystems: UserSystems;
-	/** What the store holds beside objects and events. */
+	/** What the store holds beside objects, events and artifacts. */
 	readonly records: Map<string, string>;
+	readonly foundArtifacts: FoundArtifacts;
 	/** Deleted nodes whose login is being taken back. */
 	readonly forgetting: Set<string>;
 	readonly late: Late;
 };
 
 /** What is opened after the parts that ask for it. */
-type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns; inspection?: Inspection};
+type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns; inspection?: Inspection; endSweep?: () => void};
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
 export async function openTermParts(options: TermPartsOptions): Promise<TermParts> {
@@ -111,7 +117,12 @@ export async function openTermParts(options: TermPartsOptions): Promise<TermPart
 		const seals = await openSeals(vault);
 		const tokens = openTokens(vault, context.processParts.clock.nowMs, expiry.follow);
 		late.tokens = tokens;
-		return partsOf(state, {control, vault, seals, tokens});
+		const artifacts = openArtifactStore(
+			state.foundArtifacts,
+			artifactRecords(control.pipeline, options.driver),
+			context.processParts.clock,
+		);
+		return partsOf(state, {control, vault, seals, tokens, artifacts});
 	} catch (error) {
 		expiry.stop();
 		userSystems.close();
@@ -139,7 +150,17 @@ async function openState(options: TermPartsOptions): Promise<State> {
 		clock: processParts.clock,
 		onGone: system => late.control?.bus.forget(system),
 	});
-	const state: State = {options, brokerPort, topics, expiry, userSystems, records: new Map(), forgetting: new Set(), late};
+	const state: State = {
+		options,
+		brokerPort,
+		topics,
+		expiry,
+		userSystems,
+		records: new Map(),
+		foundArtifacts: createFoundArtifacts(),
+		forgetting: new Set(),
+		late,
+	};
 	return state;
 }
 
@@ -153,7 +174,7 @@ function endAll({brokerPort, options, late}: State, login: string): void {
 }
 
 function openControlOf(state: State): Promise<ControlSystem> {
-	const {options, brokerPort, topics, userSystems, records, forgetting, late} = state;
+	const {options, brokerPort, topics, userSystems, records, foundArtifacts, forgetting, late} = state;
 	const {context, driver, ownNodes} = options;
 	const {processParts, log} = context;
 	return opened<ControlSystem>(done =>
@@ -180,7 +201,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					if (change.after === undefined) void forgetNode(state, name);
 				},
 				onEvent: topics.onEvent,
-				onRecord: (key, body) => records.set(key, body),
+				onRecord: (key, body) => void (foundArtifacts.note(key, body) || records.set(key, body)),
 				...(options.design === undefined ? {} : {design: options.design}),
 				...(options.settings === undefined ? {} : {settings: options.settings}),
 			},
@@ -210,9 +231,9 @@ async function forgetNode(state: State, name: string): Promise<void> {
 	endAll(state, name);
 }
 
-type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens'> & {readonly seals: Seals};
+type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens' | 'artifacts'> & {readonly seals: Seals};
 
-function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermParts {
+function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loaded): TermParts {
 	const {options, brokerPort, topics, expiry, userSystems, late} = state;
 	const {ownNodes, context, servers, broker} = options;
 	const controlPlane = controlPlaneOf({
@@ -240,15 +261,17 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 		expiry.stop();
 		userSystems.close();
 		late.signs?.close();
+		late.endSweep?.();
 	};
 	return {
 		control,
 		taker: brokerPort.taker,
 		vault,
 		tokens,
+		artifacts,
 		upstream(ca) {
 			const access: Access = {tokens, ca, servers, broker, isOwnNode: name => isHere(state, name), cut: brokerPort.cut};
-			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, seals};
+			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, seals, artifacts};
 		},
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
 		fetchCertificate: (namespace, name) => Promise.resolve(certificateForNode(control.index, seals, {namespace, name})),
@@ -260,6 +283,12 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 		begin() {
 			control.begin();
 			late.signs = hearSigns(state, control);
+			late.endSweep = startArtifactSweep({
+				artifacts,
+				known: control.index,
+				clock: context.processParts.clock,
+				onProblem: error => context.log.warn(error, 'artifacts that no function names could not be removed; it is tried again'),
+			});
 		},
 		async stop() {
 			endSigns();

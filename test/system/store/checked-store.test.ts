@@ -1,10 +1,10 @@
 import test from 'ava';
-import {metaStoreKey, storePrefix} from '../../../api/keys.js';
+import {artifactStoreKey, metaStoreKey, storePrefix} from '../../../api/keys.js';
 import {addSums} from '../../../system/store/add-sums.js';
 import {checkedStore} from '../../../system/store/checked-store.js';
 import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../../system/store/memory-store.js';
 import {formatMeta, noMeta, parseMeta} from '../../../system/store/meta.js';
-import type {Meta, StoreDriver} from '../../../system/store/store.js';
+import type {Meta, StoreDriver, StoredRecord} from '../../../system/store/store.js';
 import {batchOf, commitTo, fenceIn, fill, loadFrom, metaOf, readAll, storeContract, writing} from './store-contract.js';
 
 const over = (data: MemoryStoreData): StoreDriver => checkedStore(createMemoryStore(queueMicrotask, data));
@@ -65,6 +65,27 @@ const changed = (bodies: MemoryStoreData['bodies'], key = ''): (() => string) =>
 	const text = bodies.get(key)?.() ?? '';
 	return () => `${text.slice(0, -1)}!`;
 };
+
+test('what is read on demand is left out where all is loaded, and checked all the same', async t => {
+	const data = emptyMemoryStore();
+	const large = artifactStoreKey('a'.repeat(64), 0);
+	await fill(over(data), [...keys, large]);
+	const stored = async (prefix: string) => (await loadFrom(over(data), prefix)) as readonly StoredRecord[];
+	t.deepEqual(
+		(await stored(storePrefix)).filter(({body}) => body === '').map(({key}) => key),
+		[large],
+	);
+	t.deepEqual(await stored(large), [{key: large, body: large}]);
+	t.is((await readAll(await over(data).snapshot(storePrefix))).find(({key}) => key === large)?.body, large, 'a backup has it');
+	const next = batchOf(data.meta ?? noMeta, writing(large, undefined));
+	t.is((await commitTo(over(data), next)).type, 'committed', 'its sum is known when it goes');
+	t.is(await refusal(data), 'served');
+	await fill(over(data), [large], data.meta ?? noMeta);
+	data.bodies.set(large, changed(data.bodies, large));
+	t.regex(await refusal(data), /a record is not as written: "\/troupe\/artifacts/);
+	const loaded = await loadFrom(over(data), large);
+	t.regex(typeof loaded === 'string' ? loaded : 'served', /a record is not as written/);
+});
 
 test('a record that is older than what was written last is never served', async t => {
 	const data = emptyMemoryStore();
