@@ -14,11 +14,15 @@ import type {
 } from '../actors/node/runtime/runtime-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import {handle, type Done, type Handlers} from './handlers.js';
+import type {ProcessRuntime} from './process-runtime.js';
 import {noSession} from './refusals.js';
+
+/** A runtime, and where it runs instances of functions a way to them for this process. */
+export type NodeRuntime = Runtime & Partial<Pick<ProcessRuntime, 'connectFunction'>>;
 
 export type RuntimesOptions = {
 	/** At least one. */
-	readonly runtimes: {readonly [Class in RuntimeClass]?: Runtime};
+	readonly runtimes: {readonly [Class in RuntimeClass]?: NodeRuntime};
 	/** Nobody asked for Docker: as long as it was not there and no pod of it is, that is nothing to tell. */
 	readonly isDockerOptional?: boolean;
 	/** Called once, as soon as an Engine answers, before the first command that it gets after that. */
@@ -42,7 +46,7 @@ type State = {
 type Place = Outcome<Part | null>;
 
 /** Throws an Error where there is no runtime. */
-export function joinRuntimes(options: RuntimesOptions): Runtime {
+export function joinRuntimes(options: RuntimesOptions): NodeRuntime {
 	const [first, ...rest] = runtimeClasses.flatMap((name): Part[] => {
 		const runtime = options.runtimes[name];
 		return runtime === undefined ? [] : [{name, runtime}];
@@ -66,7 +70,9 @@ export function joinRuntimes(options: RuntimesOptions): Runtime {
 		});
 	}
 	noteDocker(state);
+	const {connectFunction} = options.runtimes.process ?? {};
 	return {
+		...(connectFunction === undefined ? {} : {connectFunction}),
 		info: () => infoOf(state),
 		run: (command, done) => handle(handlers, command, done),
 		onExit: next => void (listener = next),

@@ -78,6 +78,8 @@ export type GatewayOptions = {
 
 export type Gateway = {
 	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
+	/** Answers a request that came in at another door of this server, whose bounds it is under. */
+	readonly take: (request: IncomingMessage, response: ServerResponse) => void;
 	/** Ends watches, logs and sessions in order, lets requests that run finish for a moment, then cuts what is left. */
 	readonly close: () => Promise<void>;
 	/** Ends watches, logs and sessions, and resolves when requests that run are answered, or after a moment. */
@@ -123,6 +125,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 	if (isSecure(server)) divide(server, {others, newcomers, whenReady}, options.onMqtt ?? (socket => socket.destroy()));
 	return {
 		listen: (host, port) => listenOn(server, host, port),
+		take: (request, response) => void answer(state, request, response),
 		close() {
 			const closed = closeServer(server, others, clock, upgrades.taken);
 			streams.endAll();

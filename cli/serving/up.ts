@@ -4,6 +4,7 @@
 import path from 'node:path';
 import type {ControlOptions} from '../../actors/control/start.js';
 import type {NodeSystem} from '../../actors/node/start.js';
+import type {NodeRuntime} from '../../agent/runtimes.js';
 import {uncachedSecrets} from '../../agent/secret-cache.js';
 import {createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
 import {createMemoryStore} from '../../system/store/memory-store.js';
@@ -32,11 +33,11 @@ import {failedError} from '../command.js';
  */
 export function runUp(options: UpOptions, design?: ControlOptions['design']): Promise<number> {
 	return serve('up', options, async context => {
-		const nodes = new Map<string, NodeSystem>();
+		const nodes = new Map<string, OpenedNode>();
 		const behindNodes = createClosers();
 		// After the doors and the control plane: these are opened before the nodes, and close before them.
 		context.closers.add(async () => {
-			await Promise.all([...nodes.values()].map(stopped));
+			await Promise.all([...nodes.values()].map(({node}) => stopped(node)));
 			await behindNodes.closeAll();
 		});
 		const engine = await findEngine(options, context.processParts.clock);
@@ -45,7 +46,8 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 			context,
 			options,
 			settings: {runtime: {default: firstClass(options, engine)}, ...graceSetting(options)},
-			ownNodes: new Map(names.map(name => [name, () => nodes.get(name)?.system])),
+			ownNodes: new Map(names.map(name => [name, () => nodes.get(name)?.node.system])),
+			connectHere: name => nodes.get(name)?.connectFunction,
 			onStandby: reason => context.fail(`the store is lost: ${reason}`),
 			...(design === undefined ? {} : {design}),
 		});
@@ -61,10 +63,10 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		let network: string | undefined;
 		for (const name of names) {
 			const opened = await openNodeOf(name, around);
-			nodes.set(name, opened.node);
+			nodes.set(name, opened);
 			if (opened.pods !== undefined) network = networkText(options, hasEngine(engine), opened.pods);
 		}
-		for (const node of nodes.values()) node.begin();
+		for (const {node} of nodes.values()) node.begin();
 		const pods = podsText(options, engine);
 		const endpoints: Endpoints = {
 			command: 'up',
@@ -89,7 +91,7 @@ type NodeContext = {
 	readonly onNote: (note: string) => void;
 };
 
-type OpenedNode = {readonly node: NodeSystem; readonly pods: OpenPodNetwork | undefined};
+type OpenedNode = Pick<NodeRuntime, 'connectFunction'> & {readonly node: NodeSystem; readonly pods: OpenPodNetwork | undefined};
 
 async function openNodeOf(name: string, {options, context, closers, term, network, onNote}: NodeContext): Promise<OpenedNode> {
 	const {processParts, home} = context;
@@ -141,7 +143,8 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 		onLifecycle: term.onLifecycle,
 		followsAny: options.isNew,
 	});
-	return {node, pods};
+	const {connectFunction} = runtime;
+	return {node, pods, ...(connectFunction === undefined ? {} : {connectFunction})};
 }
 
 function cacheOf(directory: string | undefined, {processParts, log}: ServeContext): Promise<StoreDriver> {

@@ -23,7 +23,7 @@ import type {TermParts} from './term-parts.js';
 import type {ServerOptions} from '../serving-options.js';
 import {failedError} from '../../command.js';
 
-export type ControlServerOptions = Pick<TermOptions, 'context' | 'ownNodes' | 'design' | 'settings'> & {
+export type ControlServerOptions = Pick<TermOptions, 'context' | 'ownNodes' | 'connectHere' | 'design' | 'settings'> & {
 	readonly options: ServerOptions;
 	/** A term is over, and this server waits to be elected again. */
 	readonly onStandby: (reason: string) => void;

@@ -78,7 +78,7 @@ export type OpenedDoors = {
 export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: Certificate): Promise<OpenedDoors> {
 	const {options, context} = parts;
 	const {processParts, closers} = context;
-	const {url, gate, newcomers} = door;
+	const {url, gateway, gate, newcomers} = door;
 	let serves = namesIn(certificate.cert);
 	const tlsAt = ({host}: HostPort): TlsPair | undefined => (isLoopback(host) ? undefined : {cert: certificate.cert, key: certificate.key});
 	const own = options.broker === undefined ? await openMqtt(parts, door, tlsAt(options.mqtt)) : undefined;
@@ -88,6 +88,7 @@ export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: C
 	});
 	const web = createWeb({
 		about: () => ({version: programVersion, api: url, mqtt}),
+		onCall: gateway.take,
 		onMqttUpgrade: sockets.upgrade,
 		tls: tlsAt(options.web),
 		serves: name => serves(name),

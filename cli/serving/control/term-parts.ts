@@ -13,6 +13,8 @@ import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
+import {createFunctionCalls} from '../../../server/functions/call.js';
+import type {ConnectHere} from '../../../server/functions/instance-connections.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
 import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-door.js';
@@ -46,6 +48,8 @@ export type TermPartsOptions = {
 	readonly driver: StoreDriver;
 	/** The nodes of this process, by name; their systems as soon as they are open. */
 	readonly ownNodes: ReadonlyMap<string, () => ActorSystem | undefined>;
+	/** Ways to instances of functions at the nodes of this process; undefined: it has none. */
+	readonly connectHere?: ConnectHere;
 	/** `https://host:port` of every server there is now. */
 	readonly servers: () => readonly string[];
 	/** Where systems of other hosts and tools connect, when it is not here. */
@@ -248,6 +252,8 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		auditLog: auditFile(context.home.audit, context.home.auditRefused, context.log),
 	});
 	late.inspection = inspection;
+	const {connectHere = () => undefined} = options;
+	const calls = createFunctionCalls({control: controlPlane, clock: context.processParts.clock, connectHere});
 	const inspectDoor = openMqttDoor({
 		inspection,
 		pubsub: brokerPort.tools,
@@ -256,6 +262,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		onRefused: refusedRequests(context),
 	});
 	const endSigns = (): void => {
+		calls.close();
 		inspection.close();
 		inspectDoor.close();
 		expiry.stop();
@@ -271,7 +278,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		artifacts,
 		upstream(ca) {
 			const access: Access = {tokens, ca, servers, broker, isOwnNode: name => isHere(state, name), cut: brokerPort.cut};
-			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, seals, artifacts};
+			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, calls, seals, artifacts};
 		},
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
 		fetchCertificate: (namespace, name) => Promise.resolve(certificateForNode(control.index, seals, {namespace, name})),

@@ -10,7 +10,7 @@ import type {Runtime} from '../../../actors/node/runtime/runtime-port.js';
 import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
-import {joinRuntimes} from '../../../agent/runtimes.js';
+import {joinRuntimes, type NodeRuntime} from '../../../agent/runtimes.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
 import {createSecretCache, type SecretCache} from '../../../agent/secret-cache.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
@@ -83,14 +83,14 @@ export type RuntimeOptions = Omit<HostOptions, 'podNetwork' | 'dns'> & {
 	readonly sharedBecause?: string | undefined;
 };
 
-export async function openRuntime(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
+export async function openRuntime(options: RuntimeOptions, context: ServeContext): Promise<NodeRuntime> {
 	const runtime = await openRuntimes(options, context);
 	// Both have told it by now which pods there are. What fails is tried again by whoever needs it.
 	await options.podNetwork?.begin().catch((error: unknown) => context.log.warn(error, 'the network of pods could not be begun'));
 	return runtime;
 }
 
-async function openRuntimes(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
+async function openRuntimes(options: RuntimeOptions, context: ServeContext): Promise<NodeRuntime> {
 	const {runtime, docker, secrets, network} = options;
 	const {processParts, home, log} = context;
 	if (runtime === 'simulated') {
@@ -146,7 +146,7 @@ function shared(
 	};
 }
 
-const openProcesses = (options: RuntimeOptions, context: ServeContext): Runtime =>
+const openProcesses = (options: RuntimeOptions, context: ServeContext): NodeRuntime =>
 	createProcessRuntime({
 		...shared(options, context),
 		directory: context.home.runtime,
