@@ -1,7 +1,7 @@
 // Commands for functions.
 
 import type {CommandSpec} from '../command.js';
-import {clusterFlags, homeFlags} from '../command-line/flags.js';
+import {homeFlags, namespacedFlags} from '../command-line/flags.js';
 
 export const functionsCommands: readonly CommandSpec[] = [
 	{
@@ -36,7 +36,7 @@ export const functionsCommands: readonly CommandSpec[] = [
 		usage: ["[NAMESPACE/]NAME ['JSON' | -] [-d 'JSON']"],
 		examples: ['troupe execute default/hello \'{"name": "Ada"}\'', 'troupe trigger hello -d \'{"name": "Ada"}\''],
 		flags: {
-			...clusterFlags,
+			...namespacedFlags,
 			data: {type: 'string', short: 'd', value: 'JSON', about: 'what it is called with, in place of the second word'},
 		},
 		load: () => import('../commands/execute.js'),

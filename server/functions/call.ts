@@ -5,13 +5,13 @@
 // answer: that of the function, or an error that says why there is none.
 
 import {request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders} from 'node:http';
-import {pipeline} from 'node:stream/promises';
-import type {Acquire, Activate, Release, Slot} from '../../actors/control/functions/function-message.js';
+import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
-import {objectKey, type Address} from '../../api/keys.js';
+import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {hasCode} from '../../system/files/errno.js';
 import {systemRandom} from '../../system/time/random.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
@@ -44,31 +44,49 @@ type Parts = FunctionCallsOptions & {readonly connections: InstanceConnections};
 async function call(parts: Parts, exchange: Exchange, fn: FunctionName, path: string): Promise<void> {
 	const {control} = parts;
 	const {request, response} = exchange;
+	const key = objectKey('functions', fn.namespace, fn.name);
 	const body = await beginningOf(request);
-	const ticket = systemRandom.uuid();
-	const activator = activatorOf(fn.namespace, fn.name);
-	const cause = `http ${exchange.identity.name} calls functions/${fn.namespace}/${fn.name}`;
-	const over: Release = {type: 'release', ticket};
-	const release = (): void => control.tell(activator, over, cause);
+	const id = systemRandom.uuid();
+	const cause = `http ${exchange.identity.name} calls ${key}`;
+	const under: UnderWay = {upstream: undefined};
+	let asked: Acquire | undefined;
+	const release = (): void => {
+		if (asked === undefined) return;
+		const over: Release = {type: 'release', ticket: asked.ticket};
+		asked = undefined;
+		control.tell(activatorOf(fn.namespace, fn.name), over, cause);
+	};
 	// A client that goes gives its place up, also while it waits.
-	response.once('close', release);
+	const gone = (): void => {
+		release();
+		under.upstream?.destroy();
+	};
+	response.once('close', gone);
 	try {
 		let avoid: string | undefined;
 		for (let tries = 1; ; tries++) {
-			const slot = await slotOf(parts, fn, {ticket, avoid, activator, cause});
+			asked = {type: 'acquire', function: key, ticket: `${id}/${tries}`, ...(avoid === undefined ? {} : {avoid})};
+			const slot = await slotOf(control, asked, cause);
 			if (response.destroyed) return;
-			const {spec} = (control.index.get(objectKey('functions', fn.namespace, fn.name)) ?? {}) as Partial<FunctionObject>;
-			const outcome = await attempt(parts, {exchange, slot, path, body, id: ticket, timeoutMs: timeoutMsOf(spec ?? {})});
+			const outcome = await attempt(parts, {exchange, slot, path, body, id, under, timeoutMs: timeoutOf(control, key)});
 			release();
 			if (outcome.type === 'answered') return;
-			if (!outcome.isRepeatable || tries >= limits.routerTries) throw new AppError('ERR_NOT_REACHABLE', {message: outcome.message});
+			if (!outcome.isRepeatable) throw new AppError('ERR_INSTANCE_ENDED', {message: outcome.message});
+			if (tries >= limits.routerTries) throw new AppError('ERR_NOT_REACHABLE', {message: outcome.message});
 			avoid = slot.uid;
 		}
 	} finally {
 		release();
-		response.off('close', release);
+		response.off('close', gone);
 	}
 }
+
+/** What goes to an instance just now. */
+type UnderWay = {upstream: ClientRequest | undefined};
+
+const functionAt = ({index}: ControlPlane, key: ObjectKey): FunctionObject | undefined => index.get(key) as FunctionObject | undefined;
+
+const timeoutOf = (control: ControlPlane, key: ObjectKey): number => timeoutMsOf(functionAt(control, key)?.spec ?? {});
 
 // ---- its body --------------------------------------------------------------------------------------------------------------
 
@@ -104,26 +122,24 @@ async function beginningOf(request: IncomingMessage): Promise<Body> {
 
 // ---- its slot --------------------------------------------------------------------------------------------------------------
 
-type Asked = {readonly ticket: string; readonly avoid: string | undefined; readonly activator: Address; readonly cause: string};
-
-/** The activator was not there, or went: it is called into being. */
-const notThere: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_ACTOR_STOPPED', 'ERR_OUTCOME_UNKNOWN']);
-
-async function slotOf({control}: Parts, fn: FunctionName, {ticket, avoid, activator, cause}: Asked): Promise<Slot> {
-	const key = objectKey('functions', fn.namespace, fn.name);
-	if (control.index.get(key) === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name: fn.name});
-	const message: Acquire = {type: 'acquire', ticket, ...(avoid === undefined ? {} : {avoid})};
-	const activate: Activate = {type: 'activate', function: key};
+async function slotOf(control: ControlPlane, asked: Acquire, cause: string): Promise<Slot> {
+	const {namespace, name} = parseObjectKey(asked.function);
 	for (let tries = 1; ; tries++) {
-		const outcome: Outcome<Slot> = await control.ask(activator, message, {deadlineMs: limits.functionHoldMs, cause});
+		const fn = functionAt(control, asked.function);
+		if (fn === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
+		// A function that has instances has an activator, too.
+		const to = tries === 1 && (fn.status?.desired ?? 0) > 0 ? activatorOf(namespace, name) : activatorsAddress;
+		const outcome: Outcome<Slot> = await control.ask(to, asked, {deadlineMs: limits.functionHoldMs, cause});
 		if (outcome.ok) return outcome.value;
 		const {error} = outcome;
 		if (error.code === 'ERR_TIMEOUT')
-			throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, limits.functionHoldMs)});
+			throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, {namespace, name}, limits.functionHoldMs)});
 		if (!notThere.has(error.code) || tries >= limits.routerTries) throw AppError.of(error);
-		await control.ask(activatorsAddress, activate, {deadlineMs: limits.askDeadlineMs, cause});
 	}
 }
+
+/** The activator was not there, or went before it had read the question. */
+const notThere: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_ACTOR_STOPPED']);
 
 // ---- one try ---------------------------------------------------------------------------------------------------------------
 
@@ -134,6 +150,7 @@ type Attempt = {
 	readonly body: Body;
 	readonly id: string;
 	readonly timeoutMs: number;
+	readonly under: UnderWay;
 };
 
 type Tried = {readonly type: 'answered'} | {readonly type: 'failed'; readonly message: string; readonly isRepeatable: boolean};
@@ -141,12 +158,11 @@ type Tried = {readonly type: 'answered'} | {readonly type: 'failed'; readonly me
 /** What a runner says of a call that it has not begun. */
 const refusedHeader = 'x-troupe-refused';
 
-async function attempt({connections, clock}: Parts, {exchange, slot, path, body, id, timeoutMs}: Attempt): Promise<Tried> {
+async function attempt({connections, clock}: Parts, {exchange, slot, path, body, id, timeoutMs, under}: Attempt): Promise<Tried> {
 	const {request, response, method} = exchange;
 	const options: InstanceRequest = {agent: connections, method, path, headers: requestHeaders(request, id), slot};
 	const upstream = httpRequest(options);
-	const gone = (): void => void upstream.destroy();
-	response.once('close', gone);
+	under.upstream = upstream;
 	const cancel = clock.after(timeoutMs + limits.functionOverdueMs, () => void upstream.destroy(new CallTimeout()));
 	try {
 		const answer = await answerTo(upstream, request, body);
@@ -164,15 +180,19 @@ async function attempt({connections, clock}: Parts, {exchange, slot, path, body,
 		}
 		if (error instanceof CallTimeout)
 			throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
-		if (error instanceof InstanceNotReached) return {type: 'failed', message: error.message, isRepeatable: true};
+		if (error instanceof InstanceNotReached || (body.isWhole && isUnsent(error)))
+			return {type: 'failed', message: (error as Error).message, isRepeatable: true};
 		return {type: 'failed', message: `the instance ${slot.pod} ended before it answered: ${(error as Error).message}`, isRepeatable: false};
 	} finally {
 		cancel();
-		response.off('close', gone);
+		under.upstream = undefined;
 	}
 }
 
 class CallTimeout extends Error {}
+
+/** The instance had closed a connection that was kept: what is small enough goes in one write, which the kernel refuses as a whole. */
+const isUnsent = (error: unknown): boolean => hasCode(error, 'EPIPE');
 
 function answerTo(upstream: ClientRequest, request: IncomingMessage, {beginning, isWhole}: Body): Promise<IncomingMessage> {
 	return new Promise((resolve, reject) => {
@@ -188,7 +208,12 @@ function answerTo(upstream: ClientRequest, request: IncomingMessage, {beginning,
 async function passOn(answer: IncomingMessage, {response}: Exchange): Promise<void> {
 	response.writeHead(answer.statusCode ?? 502, answerHeaders(answer.headers));
 	response.flushHeaders();
-	await pipeline(answer, response);
+	await new Promise<void>((resolve, reject) => {
+		answer.once('error', reject);
+		response.once('finish', resolve);
+		response.once('close', resolve);
+		answer.pipe(response);
+	});
 }
 
 /** Of one connection alone (RFC 9110 section 7.6.1). */

@@ -23,6 +23,10 @@ type ConnectionsOptions = {readonly control: ControlPlane; readonly clock: Clock
 /** Nothing of a request has reached the instance. */
 export class InstanceNotReached extends Error {}
 
+/** An instance that ends a connection answers nothing more on it, though it could still be written to. After whoever reads has seen the end. */
+const closedWithItsEnd = <Stream extends Duplex>(stream: Stream): Stream =>
+	stream.once('end', () => setImmediate(() => stream.destroy()));
+
 export class InstanceConnections extends Agent {
 	readonly #options: ConnectionsOptions;
 
@@ -40,7 +44,7 @@ export class InstanceConnections extends Agent {
 		const {connectHere} = this.#options;
 		const connect = connectHere(slot.node) ?? ((uid: string): Promise<Duplex> => this.#connectThere(slot.node, uid));
 		connect(slot.uid).then(
-			stream => done(null, stream),
+			stream => done(null, closedWithItsEnd(stream)),
 			(error: unknown) => done(new InstanceNotReached((error as Error).message), undefined as unknown as Duplex),
 		);
 		return undefined;

@@ -13,6 +13,7 @@ const key = 'functions/default/add';
 const replyTo = (id: string) => ({to: 'troupe://control/edge', as: 'edge', id});
 const acquire = (ticket: string, avoid?: string): ActivatorMessage => ({
 	type: 'acquire',
+	function: key,
 	ticket,
 	replyTo: replyTo(ticket),
 	...(avoid === undefined ? {} : {avoid}),

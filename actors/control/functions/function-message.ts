@@ -6,9 +6,10 @@ import type {Message} from '../../../system/kernel/behavior.js';
 /** To the activators: the function gets one, where it has none. Answered when it is there. */
 export type Activate = Message & {readonly type: 'activate'; readonly function: ObjectKey};
 
-/** To an activator: a slot for a call; answered with a `Slot` once there is one. */
+/** To an activator, or to the activators where the function may have none: a slot for a call; answered with a `Slot` once there is one. */
 export type Acquire = Message & {
 	readonly type: 'acquire';
+	readonly function: ObjectKey;
 	/** Chosen by who asks: the call is known by it. */
 	readonly ticket: string;
 	/** An instance that could not be reached just now. */
