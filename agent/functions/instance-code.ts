@@ -3,8 +3,8 @@
 // What it keeps true: nothing runs that is not whole; what a program of the pod has put in its place is not run by the next attempt, where the
 // agent is another user than the pod; no link that a program makes there leads the agent anywhere.
 
-import {createReadStream, lstatSync, readFileSync, renameSync} from 'node:fs';
-import {chmod, mkdir, rename, writeFile} from 'node:fs/promises';
+import {lstatSync, readFileSync, renameSync} from 'node:fs';
+import {chmod, mkdir, open, rename, writeFile} from 'node:fs/promises';
 import type {FunctionInstance} from '../../api/function-instance.js';
 import {membersOf} from '../../api/rules/report.js';
 import {parsedJson} from '../../api/value-or.js';
@@ -42,7 +42,9 @@ export async function makeCode(home: string, {artifact, runtime}: FunctionInstan
 	await clear(recordOf(home));
 	await mkdir(unfinished, {mode: 0o700});
 	try {
-		await unpackArchive(createReadStream(archive), codeOf(unfinished), archiveBounds, artifact);
+		// Opened before: a stream that finds no file says so to nobody as long as it is not read.
+		const opened = await open(archive);
+		await unpackArchive(opened.createReadStream(), codeOf(unfinished), archiveBounds, artifact);
 		await copyRunner(runtime, runnerOf(unfinished));
 		for (const place of [codeOf, runnerOf]) {
 			await clear(place(home));
