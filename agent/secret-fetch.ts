@@ -1,16 +1,16 @@
 // Fetches Secrets over HTTPS with the node's own credential, from the server that leads.
 //
-// Servers are asked in turn, the one that answered last first; a standby says so and the next is asked. What is in an answer is
-// never part of a message, whatever is wrong with it.
+// What is in an answer is never part of a message, whatever is wrong with it.
 
 import https from 'node:https';
-import {failed, failure, succeeded, type ErrorCode, type Failure, type Outcome} from '../api/errors.js';
+import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
 import {membersOf} from '../api/rules/report.js';
 import {parsedJson} from '../api/value-or.js';
 import type {FetchedSecret, FetchSecret} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
+import {createServerTurns} from './server-turns.js';
 
 export type SecretFetchOptions = {
 	readonly node: string;
@@ -30,25 +30,10 @@ type Answer = {readonly status: number; readonly text: string};
 /** Never rejects. */
 export function createSecretFetch(options: SecretFetchOptions): FetchSecret {
 	const agent = new https.Agent({keepAlive: false});
-	let last: string | undefined;
-	return async (namespace, name) => {
-		const servers = options.servers();
-		const order = last !== undefined && servers.includes(last) ? [last, ...servers.filter(server => server !== last)] : servers;
-		let why: Failure = failure('ERR_NOT_REACHABLE', {message: `secret "${name}" cannot be fetched: no server is known`});
-		for (const server of order) {
-			const outcome = await fetchFrom(server, namespace, name, options, agent);
-			if (outcome.ok || isDecided(outcome.error.code)) {
-				last = server;
-				return outcome;
-			}
-			why = outcome.error;
-		}
-		return {ok: false, error: why};
-	};
+	const askServers = createServerTurns(options.servers);
+	return (namespace, name) =>
+		askServers(`secret "${name}" cannot be fetched`, server => fetchFrom(server, namespace, name, options, agent));
 }
-
-/** Another server would say the same. */
-const isDecided = (code: ErrorCode): boolean => code === 'ERR_NOT_FOUND' || code === 'ERR_FORBIDDEN';
 
 async function fetchFrom(
 	server: string,

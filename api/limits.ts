@@ -130,6 +130,9 @@ export const limits = {
 	/** What a node keeps of them, packed: beyond it those go that were used least recently. And how long one may take to come there. */
 	artifactCacheBytes: 1_073_741_824,
 	artifactFetchMs: 300_000,
+	/** A file that was handed out is being read for so long at most; and so many are fetched at a time. */
+	artifactInUseMs: 60_000,
+	artifactFetches: 4,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */
