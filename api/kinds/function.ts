@@ -79,7 +79,8 @@ function checkTime(found: Found, path: string, value: unknown, leastMs: number, 
 }
 
 /** What a rule has looked at already, in milliseconds. */
-const timeOf = (text: string | undefined, otherwise: number): number => (text === undefined ? otherwise : (parseDuration(text) ?? otherwise));
+const timeOf = (text: string | undefined, otherwise: number): number =>
+	text === undefined ? otherwise : (parseDuration(text) ?? otherwise);
 
 export const idleMsOf = ({idle}: FunctionSpec): number => timeOf(idle, limits.functionIdleMs);
 export const timeoutMsOf = ({timeout}: FunctionSpec): number => timeOf(timeout, limits.functionTimeoutMs);

@@ -4,7 +4,13 @@
 // What may be sent to another instance: a call of which nothing has reached the first, or that the first has refused before it began. Every call has one
 // answer: that of the function, or an error that says why there is none.
 
-import {request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders} from 'node:http';
+import {
+	request as httpRequest,
+	type ClientRequest,
+	type IncomingHttpHeaders,
+	type IncomingMessage,
+	type OutgoingHttpHeaders,
+} from 'node:http';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
@@ -178,8 +184,7 @@ async function attempt({connections, clock}: Parts, {exchange, slot, path, body,
 			response.destroy();
 			return {type: 'answered'};
 		}
-		if (error instanceof CallTimeout)
-			throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
+		if (error instanceof CallTimeout) throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
 		if (error instanceof InstanceNotReached || (body.isWhole && isUnsent(error)))
 			return {type: 'failed', message: (error as Error).message, isRepeatable: true};
 		return {type: 'failed', message: `the instance ${slot.pod} ended before it answered: ${(error as Error).message}`, isRepeatable: false};
@@ -238,7 +243,7 @@ function requestHeaders({headers, socket}: IncomingMessage, id: string): Outgoin
 	return {
 		...Object.fromEntries(kept),
 		...(headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
-		'host': 'function',
+		host: 'function',
 		'x-request-id': headers['x-request-id'] ?? id,
 		'x-forwarded-for': socket.remoteAddress ?? '',
 	};

@@ -24,8 +24,7 @@ type ConnectionsOptions = {readonly control: ControlPlane; readonly clock: Clock
 export class InstanceNotReached extends Error {}
 
 /** An instance that ends a connection answers nothing more on it, though it could still be written to. After whoever reads has seen the end. */
-const closedWithItsEnd = <Stream extends Duplex>(stream: Stream): Stream =>
-	stream.once('end', () => setImmediate(() => stream.destroy()));
+const closedWithItsEnd = <Stream extends Duplex>(stream: Stream): Stream => stream.once('end', () => setImmediate(() => stream.destroy()));
 
 export class InstanceConnections extends Agent {
 	readonly #options: ConnectionsOptions;

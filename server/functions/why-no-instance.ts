@@ -4,7 +4,11 @@ import {functionLabel} from '../../api/function-instance.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
 
-export function whyNoInstance(index: ObjectIndex, {namespace, name}: {readonly namespace: string; readonly name: string}, waitedMs: number): string {
+export function whyNoInstance(
+	index: ObjectIndex,
+	{namespace, name}: {readonly namespace: string; readonly name: string},
+	waitedMs: number,
+): string {
 	const pods = [...index.select('pods', namespace, {matchLabels: {[functionLabel]: name}})] as readonly Pod[];
 	const reasons = pods.map(troubleOfPod).filter(reason => reason !== undefined);
 	const [reason = 'none was free'] = reasons;

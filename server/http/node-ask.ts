@@ -21,7 +21,10 @@ export type NodeAsk = {
 };
 
 /** The node's answer; a node that does not answer is `ERR_NOT_REACHABLE`. */
-export async function askNode<Value>({control}: Pick<Backend, 'control'>, {node, message, waitMs = 0, cause, what}: NodeAsk): Promise<Outcome<Value>> {
+export async function askNode<Value>(
+	{control}: Pick<Backend, 'control'>,
+	{node, message, waitMs = 0, cause, what}: NodeAsk,
+): Promise<Outcome<Value>> {
 	const outcome = await control.ask<Value>(address(node, runtimePath), message, {deadlineMs: waitMs + limits.askDeadlineMs, cause});
 	return !outcome.ok && unheard.has(outcome.error.code) ? notReachable(node, what) : outcome;
 }

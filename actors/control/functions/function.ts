@@ -39,8 +39,7 @@ function receive(fn: FunctionObject, message: Demand, {self}: Context): Handled<
 }
 
 /** The size that its sets shall have together. */
-const desiredOf = ({spec, status}: FunctionObject): number =>
-	Math.min(status?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault);
+const desiredOf = ({spec, status}: FunctionObject): number => Math.min(status?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault);
 
 function reconcile(fn: FunctionObject, context: Context, failures: Failures): Reconciliation<FunctionStatus> {
 	if (fn.spec === undefined || isDeleting(fn)) return {effects: []};
@@ -129,7 +128,7 @@ function created(
 				annotations: {[revisionAnnotation]: String(Math.max(0, ...old.map(({set}) => revisionOf(set))) + 1)},
 				ownerReferences: [ownerReferenceTo(fn)],
 			},
-			spec: {replicas, selector: {matchLabels: labels}, template: withHash(template, hash)} as unknown as JsonObject,
+			spec: {replicas, selector: {matchLabels: labels}, template: withHash(template, hash)},
 		};
 		return [creation(draft)];
 	}

@@ -2,7 +2,6 @@
 
 import {functionInstanceOf} from '../../../api/function-instance.js';
 import type {FunctionObject} from '../../../api/kinds/function.js';
-import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isReady, isTerminal} from '../pods/pod-lifecycle.js';
@@ -27,15 +26,14 @@ export function instancesNow(fn: FunctionObject | undefined, known: Known, old: 
 	const now = new Map<string, Instance>();
 	for (const instance of fn === undefined ? [] : presentOf(fn, known))
 		now.set(instance.uid, {...instance, tickets: old.get(instance.uid)?.tickets ?? []});
-	for (const [uid, instance] of old)
-		if (!now.has(uid) && instance.tickets.length > 0) now.set(uid, {...instance, takesCalls: false});
+	for (const [uid, instance] of old) if (!now.has(uid) && instance.tickets.length > 0) now.set(uid, {...instance, takesCalls: false});
 	return now;
 }
 
 function* presentOf({metadata}: FunctionObject, known: Known): Iterable<Omit<Instance, 'tickets'>> {
 	for (const set of known.byOwner(metadata.uid)) {
 		if (set.kind !== 'ReplicaSet') continue;
-		const revision = revisionOf(set as ReplicaSet);
+		const revision = revisionOf(set);
 		for (const pod of ownedPods(set, known)) {
 			const node = pod.spec?.nodeName;
 			const said = functionInstanceOf(pod.metadata.annotations);

@@ -13,7 +13,10 @@ import type {ServerOptions} from '../serving-options.js';
 
 export type ServedTerm = Led & {readonly parts: TermParts; readonly upstream: Upstream; readonly mayAct: () => boolean};
 
-export type TermOptions = Pick<TermPartsOptions, 'context' | 'ownNodes' | 'connectHere' | 'broker' | 'endStreams' | 'design' | 'settings'> & {
+export type TermOptions = Pick<
+	TermPartsOptions,
+	'context' | 'ownNodes' | 'connectHere' | 'broker' | 'endStreams' | 'design' | 'settings'
+> & {
 	readonly stores: Stores;
 	readonly identity: ServerIdentity;
 	readonly asked: Pick<ServerOptions, 'store' | 'isNew'>;

@@ -1,0 +1,169 @@
+// Functions in a cluster: uploaded, called at every door, on as many instances as their calls need, replaced without a lost call.
+
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {request} from 'node:http';
+import path from 'node:path';
+import test from 'ava';
+import type {FunctionObject} from '../../api/kinds/function.js';
+import {parsedJson} from '../../api/value-or.js';
+import {eventually, followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
+import {openFileHome} from './_rig.js';
+
+const {cluster, client} = openFileHome(test);
+
+const folderOf = (name: string): string => path.join(cluster.folder, name);
+
+/** A folder with this code, and a manifest that names it. */
+function write(name: string, code: string, spec: object = {}): string {
+	mkdirSync(folderOf(name), {recursive: true});
+	writeFileSync(path.join(folderOf(name), 'func.mjs'), code);
+	const file = path.join(cluster.folder, `${name}.yaml`);
+	const manifest = {
+		apiVersion: 'troupe.dev/v1',
+		kind: 'Function',
+		metadata: {name},
+		spec: {userUploadFilePath: name, idle: '60s', ...spec},
+	};
+	writeFileSync(file, JSON.stringify(manifest));
+	return file;
+}
+
+const deploy = async (name: string, code: string, spec: object = {}): Promise<string> =>
+	cluster.fine('apply', '-f', write(name, code, spec));
+
+type Answer = {readonly status: number; readonly text: string; readonly headers: NodeJS.Dict<string | string[]>};
+
+/** A call at the web door, as curl makes it. */
+function call(
+	name: string,
+	body: unknown,
+	headers: NodeJS.Dict<string> = {},
+	token: string | undefined = cluster.token(),
+): Promise<Answer> {
+	const bytes = Buffer.from(JSON.stringify(body));
+	return new Promise((resolve, reject) => {
+		const asked = request(
+			`${cluster.endpoints().web}/functions/default/${name}`,
+			{
+				method: 'POST',
+				headers: {
+					...(token === undefined ? {} : {authorization: `Bearer ${token}`}),
+					'content-type': 'application/json',
+					'content-length': bytes.length,
+					...headers,
+				},
+			},
+			answer => {
+				let text = '';
+				answer.setEncoding('utf8').on('data', (piece: string) => void (text += piece));
+				answer.once('end', () => resolve({status: answer.statusCode ?? 0, text, headers: answer.headers}));
+				answer.once('error', reject);
+			},
+		);
+		asked.once('error', reject);
+		asked.end(bytes);
+	});
+}
+
+const valueOf = ({text}: Answer): unknown => parsedJson(text);
+
+const statusOf = (functions: Following, name: string): FunctionObject['status'] =>
+	(functions.objects.get(name) as FunctionObject | undefined)?.status;
+
+const add = 'export default ({x, y}) => ({sum: x + y});\n';
+
+test.serial('a function is uploaded, and called by the command and over HTTP', async t => {
+	t.regex(await deploy('add', add), /function\.troupe\.dev\/add created/);
+	t.is(await cluster.fine('execute', 'default/add', '{"x": 1, "y": 2}'), '{"sum":3}\n');
+	t.is(await cluster.fine('trigger', 'add', '-d', '{"x": 5, "y": 2}'), '{"sum":7}\n');
+	const answer = await call('add', {x: 20, y: 22});
+	t.deepEqual([answer.status, valueOf(answer)], [200, {sum: 42}]);
+	t.regex(await cluster.fine('get', 'functions'), /^add +nodejs +1\/1 +10 +1 /m);
+	t.regex(await cluster.fine('get', 'pods'), /^add-\S+ +1\/1 +Running +0 /m);
+});
+
+test.serial('nobody calls without a token, what is not there is not found, and no token gets to the function', async t => {
+	t.is((await call('add', {}, {}, undefined)).status, 401);
+	t.is((await call('add', {}, {}, 'wrong')).status, 401);
+	const unknown = await call('no-such', {});
+	t.deepEqual([unknown.status, (valueOf(unknown) as {message: string}).message], [404, 'functions.troupe.dev "no-such" not found']);
+	await deploy('echo', 'export default (params, {method, path, headers}) => ({method, path, headers});\n');
+	const seen = valueOf(await call('echo/a/b?c=d', {}, {'x-own': 'kept'})) as {path: string; headers: Record<string, string>};
+	t.is(seen.path, '/a/b?c=d');
+	t.is(seen.headers['x-own'], 'kept');
+	t.false('authorization' in seen.headers);
+});
+
+test.serial('an error is told with its traceback, and one that takes too long with its time', async t => {
+	await deploy('broken', 'export default params => params.no.such;\n');
+	const {code, err} = await cluster.troupe('execute', 'broken');
+	t.is(code, 1);
+	t.regex(err, /TypeError: Cannot read properties of undefined \(reading 'such'\)\n.*func\.mjs:1/s);
+	await deploy('late', 'export default () => new Promise(() => undefined);\n', {timeout: '500ms'});
+	const late = await call('late', {});
+	t.deepEqual([late.status, (valueOf(late) as {error: {code: string}}).error.code], [504, 'ERR_TIMEOUT']);
+});
+
+test.serial('an answer may stream, and be of any type', async t => {
+	await deploy('stream', 'export default function* ({n}) { for (let i = 0; i < n; i++) yield i; }\n');
+	const {text, headers} = await call('stream', {n: 3});
+	t.deepEqual([text, headers['content-type']], ['0\n1\n2\n', 'application/x-ndjson']);
+	t.is(await cluster.fine('execute', 'stream', '{"n": 2}'), '0\n1\n');
+});
+
+test.serial('many calls at once of a function at rest are all answered, by as many instances as they need and may have', async t => {
+	const functions = await followObjects(client(), 'functions');
+	await deploy('many', 'export default ({n}) => new Promise(done => setTimeout(() => done({n}), 50));\n', {max: 3, idle: '1s'});
+	const answers = await Promise.all(Array.from({length: 60}, (_, n) => call('many', {n})));
+	t.deepEqual(
+		answers.map(valueOf),
+		Array.from({length: 60}, (_, n) => ({n})),
+	);
+	await functions.until('none is left', () => statusOf(functions, 'many')?.instances === 0);
+	const sizes = functions.changes.flatMap(({object}) =>
+		object.metadata.name === 'many' ? [(object as FunctionObject).status?.instances ?? 0] : [],
+	);
+	t.is(Math.max(...sizes), 3);
+	functions.close();
+});
+
+test.serial('another version takes over without a lost call', async t => {
+	const code = (version: number): string => `export default ({n}) => ({n, version: ${version}});\n`;
+	await deploy('versions', code(1));
+	let isOver = false;
+	const answers: Answer[] = [];
+	const calling = Array.from({length: 4}, async () => {
+		for (let n = 0; !isOver; n++) answers.push(await call('versions', {n}));
+	});
+	const answered = (version: number): Promise<void> =>
+		eventually(`version ${version} answers`, () => answers.some(answer => (valueOf(answer) as {version?: number}).version === version));
+	await answered(1);
+	t.regex(await deploy('versions', code(2)), /configured/);
+	await answered(2);
+	t.regex(await cluster.fine('apply', '-f', path.join(cluster.folder, 'versions.yaml')), /unchanged/);
+	isOver = true;
+	await Promise.all(calling);
+	t.deepEqual(
+		answers.filter(({status}) => status !== 200),
+		[],
+	);
+});
+
+test.serial('after a death of the cluster functions are called again, and what ran runs on', async t => {
+	const before = await cluster.fine('get', 'pods', '-o', 'name');
+	t.regex(before, /pod\/add-/);
+	await cluster.killCluster();
+	await cluster.up();
+	const answer = await call('add', {x: 1, y: 1});
+	t.deepEqual([answer.status, valueOf(answer)], [200, {sum: 2}]);
+	const add = (text: string): string | undefined => /pod\/add-\S+/.exec(text)?.[0];
+	t.is(add(await cluster.fine('get', 'pods', '-o', 'name')), add(before));
+});
+
+test.serial('a function that is deleted takes its instances with it', async t => {
+	const pods = await followObjects(await cluster.client(), 'pods');
+	await cluster.fine('delete', 'function', 'add');
+	await pods.until('its pods are gone', found => ![...found.keys()].some(name => name.startsWith('add-')));
+	t.is((await call('add', {x: 1, y: 1})).status, 404);
+	pods.close();
+});
