@@ -11,19 +11,24 @@ import {parsedJson} from '../../api/value-or.js';
 import {archiveBounds} from '../../system/archive/bounds.js';
 import {unpackArchive} from '../../system/archive/unpack.js';
 import {valueOrFor} from '../../system/files/errno.js';
+import {readBootId} from '../os/identity.js';
 import {copyRunner} from './runner-files.js';
 import {clear, codeOf, recordOf, runnerOf, unfinishedOf} from './runner-place.js';
 
-/** Whether the code of this function is in the folder, all of it and as it was made. Throws errno exceptions. */
+/** Whether the code of this function is in the folder, all of it and as it was made since the host has booted. Throws errno exceptions. */
 export function hasCode(home: string, {artifact, runtime}: FunctionInstance): boolean {
 	const text = valueOrFor('', ['ENOENT'], () => readFileSync(recordOf(home), 'utf8'));
 	const record = membersOf(parsedJson(text));
-	if (record['artifact'] !== artifact || record['runtime'] !== runtime) return false;
-	return record['code'] === markOf(codeOf(home)) && record['runner'] === markOf(runnerOf(home));
+	const {code, runner} = marksOf(home);
+	// What was written before a power cut need not have come to the disk.
+	const wanted = {artifact, runtime, boot: readBootId(), code, runner};
+	return Object.entries(wanted).every(([name, value]) => value !== undefined && record[name] === value);
 }
 
 /** Whether code was ever made there: the pod is an instance. */
 export const isInstanceAt = (home: string): boolean => lstatSync(recordOf(home), {throwIfNoEntry: false}) !== undefined;
+
+const marksOf = (home: string) => ({code: markOf(codeOf(home)), runner: markOf(runnerOf(home))});
 
 /** Of a folder of the agent's own: no other one has it as long as that is there. Others may rename it, and write nothing in it. */
 function markOf(folder: string): string | undefined {
@@ -50,7 +55,7 @@ export async function makeCode(home: string, {artifact, runtime}: FunctionInstan
 			await clear(place(home));
 			renameSync(place(unfinished), place(home));
 		}
-		await writeRecord(home, {artifact, runtime, code: markOf(codeOf(home)), runner: markOf(runnerOf(home))});
+		await writeRecord(home, {artifact, runtime, boot: readBootId(), ...marksOf(home)});
 	} finally {
 		await clear(unfinished);
 	}

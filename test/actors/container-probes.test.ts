@@ -5,10 +5,15 @@ import {failed, succeeded} from '../../api/errors.js';
 import type {Container, RestartPolicy} from '../../api/kinds/pod.js';
 import {container} from '../../actors/node/containers/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
-import type {ProbeKind} from '../../actors/node/containers/probe.js';
+import {actionOf} from '../../actors/node/containers/action.js';
+import {probeTerms, type ProbeKind} from '../../actors/node/containers/probe.js';
+import type {ProberInput} from '../../actors/node/containers/prober.js';
+import {functionAnnotation, functionContainer} from '../../api/function-instance.js';
+import {limits} from '../../api/limits.js';
 import type {ContainerObservation} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
 import {playContext, receivedBy} from '../../system/kernel/play.js';
+import type {Assignment} from '../../actors/protocol/sync-message.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer, nowMs} from './_objects.js';
 
@@ -18,10 +23,15 @@ const owner = 'troupe://node-a/pods/default.web';
 const self = `${owner}/main`;
 const tcp = {tcpSocket: {port: 80}};
 
-function begin(overrides: Partial<Container>, observation: Partial<ContainerObservation> = {}, policy: RestartPolicy = 'Always'): Step {
+function begin(
+	overrides: Partial<Container>,
+	observation: Partial<ContainerObservation> = {},
+	policy: RestartPolicy = 'Always',
+	annotations: Assignment['annotations'] = {},
+): Step {
 	const spec = {restartPolicy: policy, terminationGracePeriodSeconds: 30};
 	const input = {
-		assignment: anAssignment({spec}),
+		assignment: anAssignment({spec, annotations}),
 		container: aContainer(overrides),
 		role: 'main' as const,
 		held: false,
@@ -192,4 +202,26 @@ test('a stop that comes while a failed container is ended makes that end the las
 	t.like(commands(asked), [{type: 'container.stop', graceMs: 1_000}]);
 	t.deepEqual(commands(step(killed, {type: 'stopContainer', graceMs: 30_000})), [], 'it is being stopped already');
 	t.true(told(step(asked, {type: 'exited', exit: anExit({exitCode: 143})}))?.ended);
+});
+
+const instance = {artifact: `sha256:${'0'.repeat(64)}`, runtime: 'python', concurrency: 1, timeoutMs: 1_000};
+const annotations = {[functionAnnotation]: JSON.stringify(instance)};
+
+test('an instance of a function is ready when its runner serves, which one long try waits for', t => {
+	const begun = begin({name: functionContainer, startupProbe: tcp}, {}, 'Always', annotations);
+	const now = step(begun, {type: 'started', id: 'uid-of-web/function/start/0', outcome: succeeded(aRunningContainer(0))});
+	t.deepEqual(stateOf(now), [false, false, false]);
+	const [probed] = now.effects.flatMap(effect => (effect.type === 'spawn' ? [effect.input as ProberInput] : []));
+	if (probed === undefined) return t.fail();
+	t.like(probeTerms(probed.probe), {timeoutMs: limits.functionLoadMs, failureThreshold: 1, initialDelayMs: 0});
+	t.deepEqual(actionOf(probed.probe, probed.container, probed.podIP), {ok: true, value: {type: 'runnerListens'}});
+	t.deepEqual(stateOf(news(now, 'startup', true)), [true, true, false]);
+	const ended = news(now, 'startup', false, 'failed: the function was not loaded within 30 s');
+	t.like(commands(ended), [{type: 'container.stop', graceMs: 30_000}]);
+});
+
+test('another container of the pod of an instance has the probes that it names', t => {
+	const begun = begin({name: 'main'}, {}, 'Always', annotations);
+	t.deepEqual(spawned(started(begun)), []);
+	t.deepEqual(stateOf(started(begun)), [true, true, false]);
 });

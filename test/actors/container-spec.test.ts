@@ -1,6 +1,7 @@
 // From a manifest's container to what is started: command line, user, limits.
 
 import test from 'ava';
+import {functionAnnotation, functionContainer} from '../../api/function-instance.js';
 import type {Container, PodSpec} from '../../api/kinds/pod.js';
 import {containerSpecOf} from '../../actors/node/containers/container-spec.js';
 import type {EnvironmentInput} from '../../actors/node/containers/environment.js';
@@ -94,4 +95,13 @@ test('users, limits and streams are handed on; a container’s user counts more 
 		memoryLimitBytes: undefined,
 		runAsUser: undefined,
 	});
+});
+
+test('the container of an instance has its function, and no other container of the pod does', t => {
+	const instance = {artifact: `sha256:${'0'.repeat(64)}`, runtime: 'nodejs', concurrency: 3, timeoutMs: 1_000};
+	const assignment = anAssignment({annotations: {[functionAnnotation]: JSON.stringify(instance)}});
+	const {command: _command, ...bare} = aContainer({name: functionContainer});
+	t.like(specOf(bare, 0, assignment), {argv: [], function: instance});
+	t.is(specOf(aContainer({name: 'before'}), 0, assignment)?.function, undefined);
+	t.is(specOf(bare)?.function, undefined);
 });

@@ -169,3 +169,18 @@ test('a pull takes as long as the script says, tells how far it is, and may fail
 	t.is(imageId, 'simulated:web');
 	t.like(await run<'image.list'>({type: 'image.list'}), {value: {images: [{...listed, inUse: true}]}});
 });
+
+test('an instance of a function starts, serves and is connected to like any program, and nothing else is one', async t => {
+	const {ensure, start, act, run, value} = driver(simulatedWorld());
+	await ensure('uid-1');
+	await ensure('uid-2');
+	const instance = {artifact: `sha256:${'0'.repeat(64)}`, runtime: 'python', concurrency: 1, timeoutMs: 1_000} as const;
+	const {id} = aContainer('runs', {container: 'function'});
+	await start(aContainer('runs', {container: 'function', argv: [], function: instance}));
+	t.true((await value(act(id, {type: 'runnerListens'}))).ok);
+	const open = (uid: string) => run<'forward.open'>({type: 'forward.open', request: {uid, port: 'function'}});
+	t.true((await open('uid-1')).ok);
+	await start(aContainer('runs', {uid: 'uid-2', container: 'function'}));
+	const refused = await open('uid-2');
+	t.is(refused.ok ? '' : refused.error.message, 'the pod with uid uid-2 is no instance of a function');
+});

@@ -47,7 +47,10 @@ export function createInstances(artifacts: Artifacts | undefined, homes: {readon
 	async function prepare({home, instance, isWanted, isRunning}: InstanceAttempt, archive: string | undefined): Promise<void> {
 		if (!isWanted()) throw new Error('its pod is being removed');
 		if (isRunning()) return;
-		if (archive !== undefined && !hasCode(home, instance)) await makeCode(home, instance, archive);
+		if (!hasCode(home, instance)) {
+			if (archive === undefined) throw new Error('its code is no longer as it was made');
+			await makeCode(home, instance, archive);
+		}
 		await clearSockets(home);
 	}
 
