@@ -20,6 +20,8 @@ export const homeOf = (root: string) => ({
 	/** The key that seals the Secrets which this host keeps for its pods, and where it keeps them. */
 	nodeKey: path.join(root, 'data', 'node.key'),
 	secrets: path.join(root, 'data', 'secrets'),
+	/** The code of functions that pods of this host are run from. */
+	artifacts: path.join(root, 'data', 'artifacts'),
 	/** A server's own certificate, sealed. */
 	serverCertificate: path.join(root, 'data', 'server-certificate'),
 	/** The lineage of the store that was served last: one that is empty now was lost. */

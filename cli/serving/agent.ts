@@ -5,6 +5,7 @@ import {limits} from '../../api/limits.js';
 import {isLoopback} from '../../api/loopback.js';
 import type {NodeSystem} from '../../actors/node/start.js';
 import {credentialWriter, isServers, type Credential} from '../../agent/credential.js';
+import {createArtifactFetch} from '../../agent/functions/artifact-fetch.js';
 import {createSecretFetch} from '../../agent/secret-fetch.js';
 import {identifierRejected, openUplink, type Uplink} from '../../system/presence/uplink.js';
 import {mqttUrl} from '../cluster/broker-login.js';
@@ -13,7 +14,7 @@ import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag} from '../files/home-flag.js';
 import {loginFor} from './node/joining.js';
 import {engineNotes, findEngine, hasEngine, podsText} from './node/engine.js';
-import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
+import {openLocalNode, openNodeArtifacts, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {addressOf, openNetwork} from './node/network.js';
 import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
 import {openRelay} from './node/relay.js';
@@ -56,6 +57,7 @@ async function startNode(
 	const servers = serversOf(credential, home.credential, log);
 	const ofControl = {...credential, servers: servers.https, clock: processParts.clock};
 	const secrets = await openNodeSecrets(createSecretFetch(ofControl), createSecretFetch({...ofControl, part: 'certificate'}), context);
+	const artifacts = openNodeArtifacts(createArtifactFetch(ofControl), context);
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
 	const ofRuntime: string[] = [];
 	const onNote = (note: string): void => void ofRuntime.push(note);
@@ -65,7 +67,7 @@ async function startNode(
 	if (pods?.network !== undefined) closers.add(pods.network.close);
 	const address = await addressOf(options, place, pods);
 	const ofPods = {podNetwork: pods?.network, sharedBecause: pods?.sharedBecause, hostIP: address};
-	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote, ...ofPods}, context);
+	const runtime = await openRuntime({...options, cache, secrets, artifacts, hostPaths, onNote, ...ofPods}, context);
 	closers.add(runtime.close);
 	const network =
 		pods === undefined

@@ -16,7 +16,7 @@ import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
 import {advertisedHost} from './control/addresses.js';
 import {openControlServer} from './control/control-server.js';
 import {engineNotes, findEngine, firstClass, hasEngine, podsText} from './node/engine.js';
-import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
+import {openLocalNode, openNodeArtifacts, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {addressOf, openNetwork} from './node/network.js';
 import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
 import {openRelay} from './node/relay.js';
@@ -102,6 +102,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	const fetch = term.secretsFor(name);
 	const cached = isOwn ? await openNodeSecrets(fetch, term.fetchCertificate, context) : undefined;
 	const secrets = cached ?? uncachedSecrets(fetch);
+	const artifacts = isOwn ? openNodeArtifacts(term.artifactsFor(name), context) : undefined;
 	const choice = isOwn ? options.runtime : 'simulated';
 	const place = {node: name, towards: advertisedHost(options.api, options.advertise), onNote};
 	const pods = choice === 'simulated' ? undefined : await openPodNetwork(options, place, context);
@@ -113,6 +114,7 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 			runtime: choice,
 			cache: undefined,
 			secrets,
+			artifacts,
 			onNote,
 			network,
 			podNetwork: pods?.network,

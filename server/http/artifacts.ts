@@ -5,11 +5,11 @@ import {AppError} from '../../api/errors.js';
 import {digestOfHex, isArtifactDigest} from '../../api/function-instance.js';
 import {limits} from '../../api/limits.js';
 import {artifactsResource, mayRequest} from '../../api/roles.js';
-import {artifactOnNode} from '../../actors/control/pods/pod-terms.js';
 import type {ArtifactStore} from '../artifact-store.js';
+import {artifactForNode} from '../node-artifacts.js';
 import {ClientGone} from './body.js';
 import type {Backend, Exchange, Handler} from './exchange.js';
-import {refusal} from './outcome.js';
+import {refusal, valueOf} from './outcome.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight} from './rights.js';
 import {write} from './stream.js';
@@ -64,16 +64,8 @@ export const fetchArtifact: Handler = async (backend, exchange) => {
 	const {node = ''} = params;
 	if (identity.role !== 'node' || identity.node !== node)
 		throw new AppError('ERR_FORBIDDEN', {message: `User "${identity.name}" cannot get "troupe/nodes/artifacts" of node "${node}"`});
-	const digest = digestIn(exchange);
-	if (backend.control.index.countByTerm('pods', artifactOnNode(node, digest)) === 0)
-		throw new AppError('ERR_FORBIDDEN', {
-			message: `artifact "${digest}" is forbidden: no pod that is bound to node "${node}" is run from it`,
-		});
-	const store = storeOf(backend);
-	const found = store.find(digest);
-	const pieces = store.read(digest);
-	if (found === undefined || pieces === undefined) throw notFound(digest);
-	await sendPieces(backend, exchange, pieces, found.bytes);
+	const {bytes, pieces} = valueOf(artifactForNode(backend.control.index, storeOf(backend), node, digestIn(exchange)));
+	await sendPieces(backend, exchange, pieces, bytes);
 	if (!response.writableEnded) response.destroy();
 };
 

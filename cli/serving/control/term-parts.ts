@@ -3,11 +3,13 @@
 // It is opened whole and ends whole: `stop` in good order, `drop` at once, as when the term is lost.
 
 import type {Pod} from '../../../api/kinds/pod.js';
+import {succeeded} from '../../../api/errors.js';
 import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../../api/keys.js';
 import {detectorPath, nodeKey, syncPath} from '../../../actors/addresses.js';
 import {openControl, type ControlSystem, type ControlOptions} from '../../../actors/control/start.js';
 import type {Servers} from '../../../actors/protocol/sync-message.js';
 import type {FetchSecret} from '../../../actors/node/runtime/secrets-port.js';
+import type {FetchArtifact} from '../../../agent/functions/artifact-cache.js';
 import type {Access} from '../../../server/access.js';
 import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
@@ -21,6 +23,7 @@ import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-d
 import {nodeGraceMs} from '../../../actors/control/pods/node-grace.js';
 import {paceOf} from '../../../system/presence/pace.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
+import {artifactForNode} from '../../../server/node-artifacts.js';
 import {certificateForNode, secretForNode} from '../../../server/secrets.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
@@ -76,10 +79,9 @@ export type TermParts = {
 	readonly tokens: Tokens;
 	/** What doors answer from, once the authority is known (PEM). */
 	readonly upstream: (ca: string) => Upstream;
-	/** The code of functions, for nodes of this process. */
-	readonly artifacts: ArtifactStore;
-	/** Secrets for a node of this process. */
+	/** Secrets, and the code of functions, for a node of this process. */
 	readonly secretsFor: (node: string) => FetchSecret;
+	readonly artifactsFor: (node: string) => FetchArtifact;
 	readonly fetchCertificate: FetchSecret;
 	/** For the systems of this process: what happens to their actors is told to tools. */
 	readonly onLifecycle: (event: LifecycleEvent) => void;
@@ -235,7 +237,7 @@ async function forgetNode(state: State, name: string): Promise<void> {
 	endAll(state, name);
 }
 
-type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens' | 'artifacts'> & {readonly seals: Seals};
+type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens'> & {readonly seals: Seals; readonly artifacts: ArtifactStore};
 
 function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loaded): TermParts {
 	const {options, brokerPort, topics, expiry, userSystems, late} = state;
@@ -275,12 +277,15 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		taker: brokerPort.taker,
 		vault,
 		tokens,
-		artifacts,
 		upstream(ca) {
 			const access: Access = {tokens, ca, servers, broker, isOwnNode: name => isHere(state, name), cut: brokerPort.cut};
 			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, calls, seals, artifacts};
 		},
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
+		artifactsFor: node => digest => {
+			const found = artifactForNode(control.index, artifacts, node, digest);
+			return Promise.resolve(found.ok ? succeeded(found.value.pieces) : found);
+		},
 		fetchCertificate: (namespace, name) => Promise.resolve(certificateForNode(control.index, seals, {namespace, name})),
 		onLifecycle: event => tellLifecycle(topics, event),
 		tellServers(all) {

@@ -10,6 +10,7 @@ import type {Runtime} from '../../../actors/node/runtime/runtime-port.js';
 import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
+import {createArtifactCache, type ArtifactCache, type FetchArtifact} from '../../../agent/functions/artifact-cache.js';
 import {joinRuntimes, type NodeRuntime} from '../../../agent/runtimes.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
 import {createSecretCache, type SecretCache} from '../../../agent/secret-cache.js';
@@ -70,6 +71,8 @@ export type RuntimeOptions = Omit<HostOptions, 'podNetwork' | 'dns'> & {
 	/** Where the node's cache is, if that is a folder. */
 	readonly cache: string | undefined;
 	readonly secrets: NodeSecrets;
+	/** The code of functions; undefined: this node runs none. */
+	readonly artifacts?: ArtifactCache | undefined;
 	readonly hostPaths: HostPathsChoice;
 	/** What the person who starts this is to be told. */
 	readonly onNote: (note: string) => void;
@@ -149,6 +152,7 @@ function shared(
 const openProcesses = (options: RuntimeOptions, context: ServeContext): NodeRuntime =>
 	createProcessRuntime({
 		...shared(options, context),
+		artifacts: options.artifacts,
 		directory: context.home.runtime,
 		sharedBecause: options.sharedBecause,
 		path: searchPathOf(process.env['PATH']),
@@ -177,6 +181,10 @@ export async function openNodeSecrets(fetch: FetchSecret, fetchCertificate: Fetc
 		onWarning: message => log.warn(message),
 	});
 }
+
+/** The code of functions of a node, kept in its home. Throws errno exceptions. */
+export const openNodeArtifacts = (fetch: FetchArtifact, {home, processParts: {clock}}: ServeContext): ArtifactCache =>
+	createArtifactCache({folder: home.artifacts, fetch, clock});
 
 /** Where programs of pods are looked up by default, given this process' PATH: without what npm puts in front for its scripts. */
 export function searchPathOf(own: string | undefined): string | undefined {
