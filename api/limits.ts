@@ -124,6 +124,8 @@ export const limits = {
 	artifactChunkBytes: 262_144,
 	/** Uploads that are under way at a time: each is in memory until it is stored. */
 	artifactUploads: 4,
+	/** How long the CLI waits for the answer to one, from the last that it could send. */
+	artifactUploadMs: 120_000,
 	/** One that nothing names is removed when it was last uploaded or asked for so long ago; and how often that is looked at. */
 	artifactUnusedMs: 3_600_000,
 	artifactSweepMs: 3_600_000,

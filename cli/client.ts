@@ -29,6 +29,8 @@ export type Request = {
 	/** Of the body; a PATCH says what kind it is. */
 	readonly contentType?: string;
 	readonly accept?: string;
+	/** How long the server may be silent, where that is not `requestTimeoutMs`. */
+	readonly timeoutMs?: number;
 	/** Gives up when it fires. */
 	readonly signal?: AbortSignal | undefined;
 };
@@ -143,6 +145,7 @@ const tlsOf = ({ca, clientCertificate, clientKey, trustAnyone}: Connection) => (
 
 function send(connection: Connection, agent: Agent | HttpAgent, request: Request, endless: boolean): Promise<IncomingMessage> {
 	const body = request.bytes ?? (request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body)));
+	const {timeoutMs = limits.requestTimeoutMs} = request;
 	const url = urlOf(connection.server, request);
 	const options: RequestOptions = {
 		agent,
@@ -156,7 +159,7 @@ function send(connection: Connection, agent: Agent | HttpAgent, request: Request
 	};
 	return new Promise((resolve, reject) => {
 		const sent = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve);
-		if (!endless) sent.setTimeout(limits.requestTimeoutMs, () => sent.destroy(timedOut(connection)));
+		if (!endless) sent.setTimeout(timeoutMs, () => sent.destroy(timedOut(connection, timeoutMs)));
 		sent.on('error', error => reject(notReachable(connection, error)));
 		sent.end(body);
 	});
@@ -229,8 +232,8 @@ function jsonOrText(text: string): unknown {
 	}
 }
 
-const timedOut = ({server}: Connection): AppError =>
-	new AppError('ERR_NOT_REACHABLE', {message: `${server.host} did not answer within ${limits.requestTimeoutMs / 1000} s`});
+const timedOut = ({server}: Connection, ms: number): AppError =>
+	new AppError('ERR_NOT_REACHABLE', {message: `${server.host} did not answer within ${ms / 1000} s`});
 
 function notReachable(connection: Connection, error: unknown): AppError {
 	if (error instanceof AppError) return error;

@@ -4,6 +4,7 @@ import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {buildImages, withContexts} from '../apply/builds.js';
+import {uploadCode, withCode} from '../apply/code.js';
 import {carryOut} from '../apply/carry-out.js';
 import {filesOf} from '../apply/check.js';
 import {tellLeftovers} from '../apply/leftovers.js';
@@ -20,8 +21,9 @@ export const run = (invocation: Invocation): Promise<number> =>
 		command: 'apply',
 		planner: applying,
 		// What is not built must not be told of pods: what builds it later would change nothing of them.
-		read: async ({flags}) => (flags.on('no-build') ? filesOf(invocation) : withContexts(await filesOf(invocation))),
-		before: buildImages,
+		read: async ({flags}) => withCode(await (flags.on('no-build') ? filesOf(invocation) : withContexts(await filesOf(invocation)))),
+		before: async (client, asked, manifests) =>
+			(await buildImages(client, asked, manifests)) || (await uploadCode(client, asked, manifests)),
 		mayGenerate: false,
 		unasked: 'checked',
 		write,

@@ -3,6 +3,8 @@
 import type {CronJob} from '../../api/kinds/cronjob.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {carryOut} from '../apply/carry-out.js';
+import {filesOf} from '../apply/check.js';
+import {uploadCode, withCode} from '../apply/code.js';
 import {creating} from '../apply/plan.js';
 import {checkHereAlone} from '../apply/check-here.js';
 import {dryRunOf, reportOf} from '../apply/written.js';
@@ -21,6 +23,8 @@ export function run(invocation: Invocation): Promise<number> {
 	}
 	return carryOut(invocation, {
 		command: 'create',
+		read: async asked => withCode(await filesOf(asked)),
+		before: uploadCode,
 		planner: creating,
 		mayGenerate: true,
 		unasked: 'created',

@@ -3,6 +3,7 @@
 import type {ApiObject} from '../../api/object.js';
 import {withContexts} from '../apply/builds.js';
 import {checkAll, filesOf} from '../apply/check.js';
+import {withCode} from '../apply/code.js';
 import {applying, type Planned} from '../apply/plan.js';
 import {type Invocation, usageError} from '../command.js';
 import {unifiedDiff} from '../diff/unified.js';
@@ -19,7 +20,7 @@ const failed = 2;
 export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, terminal} = invocation;
 	if (inputs.length > 0) throw usageError(`diff takes files with -f, as in: troupe diff -f ${inputs.join(' -f ')}`);
-	const manifests = await withContexts(await filesOf(invocation));
+	const manifests = await withCode(await withContexts(await filesOf(invocation)));
 	return withClient(invocation, async client => {
 		const checked = await checkAll(client, invocation, manifests, applying);
 		if ('exitCode' in checked) return Math.max(checked.exitCode, failed);

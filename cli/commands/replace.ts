@@ -2,6 +2,8 @@
 
 import type {ApiObject} from '../../api/object.js';
 import {carryOut} from '../apply/carry-out.js';
+import {filesOf} from '../apply/check.js';
+import {uploadCode, withCode} from '../apply/code.js';
 import {renewing, replacing, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
@@ -15,6 +17,8 @@ export function run(invocation: Invocation): Promise<number> {
 	const deadline = deadlineOf(flags.text('timeout'));
 	return carryOut(invocation, {
 		command: 'replace',
+		read: async asked => withCode(await filesOf(asked)),
+		before: uploadCode,
 		planner: flags.on('force') ? renewing : replacing,
 		mayGenerate: false,
 		unasked: 'checked',

@@ -6,13 +6,17 @@ import {filesOfLanguage, functionLanguages, type FunctionLanguage} from '../../a
 import {usageError} from '../command.js';
 
 /** Throws ERR_USAGE where that is not clear. */
-export function languageOf(folder: string, asked: string | undefined): FunctionLanguage {
-	if (statSync(folder, {throwIfNoEntry: false})?.isDirectory() !== true) throw usageError(`"${folder}" is no folder`);
+export function languageOf(
+	folder: string,
+	asked: string | undefined,
+	{shown = folder, by = '--lang'}: {readonly shown?: string; readonly by?: string} = {},
+): FunctionLanguage {
+	if (statSync(folder, {throwIfNoEntry: false})?.isDirectory() !== true) throw usageError(`"${shown}" is no folder`);
 	const found = functionLanguages.filter(name => filesOfLanguage[name].some(file => existsSync(path.join(folder, file))));
 	const language = asked === undefined ? found[0] : found.find(name => name === asked);
-	if (language === undefined) throw usageError(`${folder}: there is no ${filesOf(asked)} in it`);
+	if (language === undefined) throw usageError(`${shown}: there is no ${filesOf(asked)} in it`);
 	if (asked === undefined && found.length > 1)
-		throw usageError(`${folder}: has ${filesOf(undefined, found)}; --lang says which one is called`);
+		throw usageError(`${shown}: has ${filesOf(undefined, found)}; ${by} says which one is called`);
 	return language;
 }
 

@@ -13,6 +13,7 @@ import {createGateway} from '../../server/gateway.js';
 import {kubeconfigText} from '../../server/kubeconfig.js';
 import {sealsOf} from '../../server/seal.js';
 import {systemClock} from '../../system/time/clock.js';
+import {keptArtifacts} from '../server/_artifacts.js';
 import {testCluster} from '../server/cluster.js';
 import {vaults} from '../server/support.js';
 import {asProcesses} from '../../bench/rigs/as-processes.js';
@@ -103,6 +104,7 @@ const certificates = ensureCertificates(vaults(), {names: [], nowMs: Date.now()}
 export async function openCluster(t: ExecutionContext) {
 	const {ca, cert, key} = await certificates;
 	const cluster = testCluster(Date.now());
+	const artifacts = keptArtifacts();
 	const bugs: Error[] = [];
 	const gateway = createGateway({
 		upstream: () => ({
@@ -112,6 +114,7 @@ export async function openCluster(t: ExecutionContext) {
 			authenticate: given => (given === token ? {name: 'admin', role: 'admin'} : undefined),
 			access: undefined,
 			seals: sealsOf(new Uint8Array(32)),
+			artifacts: artifacts.store,
 		}),
 		tls: {ca, cert, key},
 		version: '0.1.0',
@@ -126,6 +129,7 @@ export async function openCluster(t: ExecutionContext) {
 	const home = await homeFor(t, `https://127.0.0.1:${port}`, ca);
 	return {
 		cluster,
+		artifacts,
 		gateway,
 		port,
 		home,
