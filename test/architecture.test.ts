@@ -72,7 +72,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'screen',
 	],
 	actors: ['control', 'node', 'protocol'],
-	'actors/control': ['sync', 'scheduling', 'network', 'nodes', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
+	'actors/control': ['sync', 'scheduling', 'network', 'nodes', 'functions', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
 	'actors/node': ['sync', 'pods', 'containers', 'network', 'cache', 'usage', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
 	agent: [

@@ -10,6 +10,7 @@ import {
 	type IncomingHttpHeaders,
 	type IncomingMessage,
 	type OutgoingHttpHeaders,
+	type ServerResponse,
 } from 'node:http';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
@@ -17,12 +18,12 @@ import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
 import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import type {Identity} from '../../api/roles.js';
 import {hasCode} from '../../system/files/errno.js';
 import {systemRandom} from '../../system/time/random.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
 import {ClientGone} from '../http/body.js';
-import type {Exchange} from '../http/exchange.js';
 import {InstanceConnections, InstanceNotReached, type ConnectHere, type InstanceRequest} from './instance-connections.js';
 import {whyNoInstance} from './why-no-instance.js';
 
@@ -30,9 +31,18 @@ export type FunctionCallsOptions = {readonly control: ControlPlane; readonly clo
 
 export type FunctionName = {readonly namespace: string; readonly name: string};
 
+/** A request at a door. */
+export type IncomingCall = {
+	readonly request: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly method: string;
+	/** Who calls. */
+	readonly identity: Pick<Identity, 'name'>;
+};
+
 export type FunctionCalls = {
 	/** Calls the function with the request, whose path for the function is `path`, and answers. Throws AppError where there is no answer of it. */
-	readonly call: (exchange: Exchange, fn: FunctionName, path: string) => Promise<void>;
+	readonly call: (incoming: IncomingCall, fn: FunctionName, path: string) => Promise<void>;
 	/** Connections that wait for calls are closed. */
 	readonly close: () => void;
 };
@@ -40,20 +50,20 @@ export type FunctionCalls = {
 export function createFunctionCalls(options: FunctionCallsOptions): FunctionCalls {
 	const connections = new InstanceConnections(options);
 	return {
-		call: (exchange, fn, path) => call({...options, connections}, exchange, fn, path),
+		call: (incoming, fn, path) => call({...options, connections}, incoming, fn, path),
 		close: () => connections.destroy(),
 	};
 }
 
 type Parts = FunctionCallsOptions & {readonly connections: InstanceConnections};
 
-async function call(parts: Parts, exchange: Exchange, fn: FunctionName, path: string): Promise<void> {
+async function call(parts: Parts, incoming: IncomingCall, fn: FunctionName, path: string): Promise<void> {
 	const {control} = parts;
-	const {request, response} = exchange;
+	const {request, response} = incoming;
 	const key = objectKey('functions', fn.namespace, fn.name);
 	const body = await beginningOf(request);
 	const id = systemRandom.uuid();
-	const cause = `http ${exchange.identity.name} calls ${key}`;
+	const cause = `http ${incoming.identity.name} calls ${key}`;
 	const under: UnderWay = {upstream: undefined};
 	let asked: Acquire | undefined;
 	const release = (): void => {
@@ -74,7 +84,7 @@ async function call(parts: Parts, exchange: Exchange, fn: FunctionName, path: st
 			asked = {type: 'acquire', function: key, ticket: `${id}/${tries}`, ...(avoid === undefined ? {} : {avoid})};
 			const slot = await slotOf(control, asked, cause);
 			if (response.destroyed) return;
-			const outcome = await attempt(parts, {exchange, slot, path, body, id, under, timeoutMs: timeoutOf(control, key)});
+			const outcome = await attempt(parts, {incoming, slot, path, body, id, under, timeoutMs: timeoutOf(control, key)});
 			release();
 			if (outcome.type === 'answered') return;
 			if (!outcome.isRepeatable) throw new AppError('ERR_INSTANCE_ENDED', {message: outcome.message});
@@ -150,7 +160,7 @@ const notThere: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_ACTO
 // ---- one try ---------------------------------------------------------------------------------------------------------------
 
 type Attempt = {
-	readonly exchange: Exchange;
+	readonly incoming: IncomingCall;
 	readonly slot: Slot;
 	readonly path: string;
 	readonly body: Body;
@@ -164,8 +174,8 @@ type Tried = {readonly type: 'answered'} | {readonly type: 'failed'; readonly me
 /** What a runner says of a call that it has not begun. */
 const refusedHeader = 'x-troupe-refused';
 
-async function attempt({connections, clock}: Parts, {exchange, slot, path, body, id, timeoutMs, under}: Attempt): Promise<Tried> {
-	const {request, response, method} = exchange;
+async function attempt({connections, clock}: Parts, {incoming, slot, path, body, id, timeoutMs, under}: Attempt): Promise<Tried> {
+	const {request, response, method} = incoming;
 	const options: InstanceRequest = {agent: connections, method, path, headers: requestHeaders(request, id), slot};
 	const upstream = httpRequest(options);
 	under.upstream = upstream;
@@ -176,7 +186,7 @@ async function attempt({connections, clock}: Parts, {exchange, slot, path, body,
 			answer.resume();
 			return {type: 'failed', message: 'every instance that was tried takes no calls just now', isRepeatable: true};
 		}
-		await passOn(answer, exchange);
+		await passOn(answer, incoming);
 		return {type: 'answered'};
 	} catch (error) {
 		if (response.headersSent || response.destroyed) {
@@ -210,7 +220,7 @@ function answerTo(upstream: ClientRequest, request: IncomingMessage, {beginning,
 	});
 }
 
-async function passOn(answer: IncomingMessage, {response}: Exchange): Promise<void> {
+async function passOn(answer: IncomingMessage, {response}: IncomingCall): Promise<void> {
 	response.writeHead(answer.statusCode ?? 502, answerHeaders(answer.headers));
 	response.flushHeaders();
 	await new Promise<void>((resolve, reject) => {

@@ -11,7 +11,7 @@ import {SessionStream} from '../../system/links/session-stream.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
 import {askNode} from '../http/node-ask.js';
-import {remoteOf, type Asker} from '../http/session-door.js';
+import {remoteOf, type Asker} from '../http/node-session.js';
 
 /** Connects to an instance at a node of this process; undefined where the node is elsewhere. */
 export type ConnectHere = (node: string) => ((uid: string) => Promise<Socket>) | undefined;

@@ -14,7 +14,8 @@ import {refusal, valueOf} from './outcome.js';
 import {containerOf, nodeOf, statusOfContainer} from './pod-container.js';
 import {countOf, flagOf} from './query.js';
 import type {Remote, Wanted} from './remote-session.js';
-import {base64, remoteOf, requireSession, takeOver, type Asker} from './session-door.js';
+import {base64, remoteOf, type Asker} from './node-session.js';
+import {requireSession, takeOver} from './session-door.js';
 import {causeOf} from './write.js';
 
 /** The container that is meant, and where it runs. */

@@ -12,7 +12,8 @@ import {refusal, valueOf} from './outcome.js';
 import {flagOf} from './query.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight} from './rights.js';
-import {remoteOf, requireSession, takeOver, type Asker} from './session-door.js';
+import {remoteOf, type Asker} from './node-session.js';
+import {requireSession, takeOver} from './session-door.js';
 
 /** `GET /troupe/v1/nodes/<node>/images`. */
 export const listImages: Handler = async (backend, exchange) => {

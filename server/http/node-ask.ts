@@ -5,7 +5,7 @@ import {failed, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Message} from '../../system/kernel/behavior.js';
-import type {Backend} from './exchange.js';
+import type {ControlPlane} from '../control-plane.js';
 
 /** The node did not answer, and whether it heard is not known. */
 const unheard: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_ACTOR_STOPPED']);
@@ -22,7 +22,7 @@ export type NodeAsk = {
 
 /** The node's answer; a node that does not answer is `ERR_NOT_REACHABLE`. */
 export async function askNode<Value>(
-	{control}: Pick<Backend, 'control'>,
+	{control}: {readonly control: ControlPlane},
 	{node, message, waitMs = 0, cause, what}: NodeAsk,
 ): Promise<Outcome<Value>> {
 	const outcome = await control.ask<Value>(address(node, runtimePath), message, {deadlineMs: waitMs + limits.askDeadlineMs, cause});

@@ -14,7 +14,8 @@ import {refusal, valueOf} from './outcome.js';
 import {nodeOf} from './pod-container.js';
 import {isPort, runTunnel} from './port-forward-tunnel.js';
 import {countOf} from './query.js';
-import {remoteOf, requireRoom, takeOver, type Asker} from './session-door.js';
+import {remoteOf, type Asker} from './node-session.js';
+import {requireRoom, takeOver} from './session-door.js';
 import {causeOf} from './write.js';
 
 /** What kubectl calls a WebSocket that carries SPDY, and SPDY itself. */

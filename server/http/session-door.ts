@@ -1,7 +1,6 @@
 // What sessions of every sort have in common at the door: exec, attach, and images that are brought to a node. Each is a WebSocket.
 
-import type {SessionAsk} from '../../actors/node/runtime-actor.js';
-import {AppError, failure, type Outcome} from '../../api/errors.js';
+import {AppError, failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
 import {isWebSocket, messageUpgrader, offeredSubprotocols} from '../../system/links/web-socket.js';
@@ -12,9 +11,6 @@ import type {Streams} from './stream.js';
 
 /** One of ours is enough: it keeps nothing of a connection but what `close` needs, and sessions are closed by their door. */
 const upgrader = messageUpgrader({subprotocol: remoteProtocol, payloadBytes: limits.execMessageBytes});
-
-/** Asks the node; `waitMs` is how long it may take by itself. */
-export type Asker = <Value>(message: SessionAsk, waitMs?: number) => Promise<Outcome<Value>>;
 
 /** Throws `ERR_BAD_REQUEST` for a request that is no WebSocket of ours, `ERR_BUSY` where there are too many already. */
 export function requireSession({streams}: Backend, {request, upgrade}: Exchange): void {
@@ -28,21 +24,6 @@ export function requireRoom(streams: Streams): void {
 	if (streams.sessions() >= limits.remoteSessions)
 		throw new AppError('ERR_BUSY', {address: 'exec, attach and port-forward', waiting: streams.sessions()});
 }
-
-/** The two ends of a session that a node has opened. */
-export function remoteOf(ask: Asker, session: string): Remote {
-	const {execChunkBytes: maxBytes, execReadMs, execInputStallMs} = limits;
-	return {
-		read: () => ask({type: 'execRead', session, maxBytes, waitMs: execReadMs}, execReadMs),
-		keep: () => ask({type: 'execRead', session, maxBytes: 0, waitMs: 0}),
-		write: (bytes, isLast) => ask({type: 'execWrite', session, data: base64(bytes), isLast}, execInputStallMs),
-		resize: (rows, columns) => ask({type: 'execResize', session, rows, columns}),
-		close: () => ask({type: 'execClose', session}),
-	};
-}
-
-/** As bytes cross the bus. */
-export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
 const endedHere = 'the session was ended by the control plane: it stops, or the login is not good any more';
 

@@ -45,7 +45,7 @@ const rows: {readonly [kind: string]: readonly unknown[]} = {
 	Service: ['web', 'ClusterIP', '<none>', '<none>', '80/TCP', '3m20s', 'app=web'],
 	EndpointSlice: ['web-1', 'IPv4', '8080', '127.0.0.9', '3m20s'],
 	HorizontalPodAutoscaler: ['web', 'Deployment/web', 'cpu: <unknown>/50%', 1, 5, 0, '3m20s'],
-	Function: ['add', 'python', '/srv/add', '3m20s'],
+	Function: ['add', 'python', '0/0', '10', '<none>', '3m20s'],
 	Workflow: ['flow', 'first', 3, '3m20s'],
 	Dns: ['site', 'test.com', '/api=web:80', '3m20s'],
 	SlurmJob: ['cuda', 'dgx2', 1, 1, '<none>', '3m20s', '<none>'],
@@ -200,7 +200,7 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		'spec.partition: must be letters, digits, "-", "_" and ".", got "a; rm -r"',
 	],
 	['a file of two lines', patched('SlurmJob', {spec: {outputFile: 'a\nb'}}), 'spec.outputFile: must be one line, without a NUL character'],
-	['code from nowhere', patched('Function', {spec: {userUploadFilePath: ''}}), 'spec.userUploadFilePath: is required'],
+	['code from nowhere', patched('Function', {spec: {userUploadFilePath: ''}}), 'spec.userUploadFilePath: must not be empty'],
 	[
 		'a start that is no node',
 		patched('Workflow', {spec: {startAt: 'frist'}}),

@@ -34,12 +34,7 @@ const deploy = async (name: string, code: string, spec: object = {}): Promise<st
 type Answer = {readonly status: number; readonly text: string; readonly headers: NodeJS.Dict<string | string[]>};
 
 /** A call at the web door, as curl makes it. */
-function call(
-	name: string,
-	body: unknown,
-	headers: NodeJS.Dict<string> = {},
-	token: string | undefined = cluster.token(),
-): Promise<Answer> {
+function call(name: string, body: unknown, headers: NodeJS.Dict<string> = {}, token: string | null = cluster.token()): Promise<Answer> {
 	const bytes = Buffer.from(JSON.stringify(body));
 	return new Promise((resolve, reject) => {
 		const asked = request(
@@ -47,7 +42,7 @@ function call(
 			{
 				method: 'POST',
 				headers: {
-					...(token === undefined ? {} : {authorization: `Bearer ${token}`}),
+					...(token === null ? {} : {authorization: `Bearer ${token}`}),
 					'content-type': 'application/json',
 					'content-length': bytes.length,
 					...headers,
@@ -83,7 +78,7 @@ test.serial('a function is uploaded, and called by the command and over HTTP', a
 });
 
 test.serial('nobody calls without a token, what is not there is not found, and no token gets to the function', async t => {
-	t.is((await call('add', {}, {}, undefined)).status, 401);
+	t.is((await call('add', {}, {}, null)).status, 401);
 	t.is((await call('add', {}, {}, 'wrong')).status, 401);
 	const unknown = await call('no-such', {});
 	t.deepEqual([unknown.status, (valueOf(unknown) as {message: string}).message], [404, 'functions.troupe.dev "no-such" not found']);
