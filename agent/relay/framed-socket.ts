@@ -4,23 +4,20 @@
 // taken. To those who use it, also to HTTP's client, it is as a socket of TCP is.
 
 import type {Socket} from 'node:net';
-import {Duplex} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {parsedJson} from '../../api/value-or.js';
-import type {Cancel, Clock} from '../../system/time/clock.js';
+import {SocketLike} from '../../system/links/socket-like.js';
+import type {Clock} from '../../system/time/clock.js';
 
 const lengthBytes = 4;
 const nothing = Buffer.alloc(0);
 
-export class FramedSocket extends Duplex {
+export class FramedSocket extends SocketLike {
 	/** Until `connected`. */
 	connecting = true;
 	bytesRead = 0;
-	/** Of silence, until 'timeout'; 0: for ever. */
-	timeout = 0;
 	readonly #socket: Socket;
-	readonly #clock: Clock;
 	readonly #onHead: (head: JsonObject) => void;
 	/** Of a length that has not all come, and of the first word. */
 	#length = nothing;
@@ -28,13 +25,11 @@ export class FramedSocket extends Duplex {
 	/** Of the frame that comes. */
 	#left = 0;
 	#hasEnded = false;
-	#cancelTimeout: Cancel = () => undefined;
 
 	/** `onHead` is called once, with what the other side has said first. */
 	constructor(socket: Socket, clock: Clock, onHead: (head: JsonObject) => void) {
-		super({allowHalfOpen: true});
+		super(clock);
 		this.#socket = socket;
-		this.#clock = clock;
 		this.#onHead = onHead;
 		socket.on('data', data => this.#take(data));
 		socket.on('error', error => void this.destroy(error));
@@ -59,31 +54,12 @@ export class FramedSocket extends Duplex {
 		return this.destroy();
 	}
 
-	setTimeout(ms: number, onTimeout?: () => void): this {
-		this.timeout = ms;
-		if (onTimeout !== undefined) {
-			if (ms === 0) this.removeListener('timeout', onTimeout);
-			else this.once('timeout', onTimeout);
-		}
-		this.#stir();
-		return this;
-	}
-
-	// A local socket has none of these.
-	setNoDelay(): this {
-		return this;
-	}
-
-	setKeepAlive(): this {
-		return this;
-	}
-
-	ref(): this {
+	override ref(): this {
 		this.#socket.ref();
 		return this;
 	}
 
-	unref(): this {
+	override unref(): this {
 		this.#socket.unref();
 		return this;
 	}
@@ -93,7 +69,7 @@ export class FramedSocket extends Duplex {
 	}
 
 	override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-		this.#stir();
+		this.stir();
 		if (chunk.length === 0) done();
 		else this.#send(chunk, done);
 	}
@@ -103,10 +79,9 @@ export class FramedSocket extends Duplex {
 	}
 
 	override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-		this.#cancelTimeout();
 		if (this.#hasEnded && this.writableFinished) this.#socket.destroySoon();
 		else this.#socket.destroy();
-		done(error);
+		super._destroy(error, done);
 	}
 
 	#send(bytes: Buffer, done?: (error?: Error | null) => void): void {
@@ -150,7 +125,7 @@ export class FramedSocket extends Duplex {
 	#takePart(part: Buffer): void {
 		if (this.#head === undefined) {
 			this.bytesRead += part.length;
-			this.#stir();
+			this.stir();
 			if (!this.push(part)) this.#socket.pause();
 			return;
 		}
@@ -160,11 +135,5 @@ export class FramedSocket extends Duplex {
 		this.#head = undefined;
 		if (isObject(head)) this.#onHead(head);
 		else this.destroy(new Error('what came is nothing of this protocol'));
-	}
-
-	/** Something moved. */
-	#stir(): void {
-		this.#cancelTimeout();
-		if (this.timeout > 0 && !this.destroyed) this.#cancelTimeout = this.#clock.after(this.timeout, () => this.emit('timeout'));
 	}
 }

@@ -1,9 +1,9 @@
 // A connection at a node that is a session there, as a stream: read as far as the stream is taken, written one piece at a time.
 
-import {Duplex} from 'node:stream';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../time/clock.js';
+import {SocketLike} from './socket-like.js';
 
 export type SessionOutput = {
 	readonly parts: readonly {readonly stream: 'stdout' | 'stderr'; readonly data: string}[];
@@ -23,7 +23,7 @@ export type SessionEnds = {
 	readonly close: () => void;
 };
 
-export class SessionStream extends Duplex {
+export class SessionStream extends SocketLike {
 	readonly #session: SessionEnds;
 	readonly #clock: Clock;
 	#isReading = false;
@@ -31,7 +31,7 @@ export class SessionStream extends Duplex {
 	#cancelKeep: Cancel = () => undefined;
 
 	constructor(session: SessionEnds, clock: Clock) {
-		super({allowHalfOpen: true});
+		super(clock);
 		this.#session = session;
 		this.#clock = clock;
 		this.#keep();
@@ -47,7 +47,9 @@ export class SessionStream extends Duplex {
 	}
 
 	override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-		this.#put(chunk, false, done);
+		// HTTP's client ends a request with an empty piece, and does not expect that this takes time.
+		if (chunk.length === 0) done();
+		else this.#put(chunk, false, done);
 	}
 
 	override _final(done: (error?: Error | null) => void): void {
@@ -57,10 +59,11 @@ export class SessionStream extends Duplex {
 	override _destroy(error: Error | null, done: (error: Error | null) => void): void {
 		this.#cancelKeep();
 		this.#session.close();
-		done(error);
+		super._destroy(error, done);
 	}
 
 	#put(bytes: Buffer, isLast: boolean, done: (error?: Error | null) => void): void {
+		this.stir();
 		this.#session.write(bytes, isLast, outcome => done(outcome.ok ? null : new Error(outcome.error.message)));
 	}
 
@@ -70,6 +73,7 @@ export class SessionStream extends Duplex {
 		const {parts, isLast, end} = outcome.value;
 		if (end !== undefined && end.exitCode !== 0) return void this.destroy(new Error('the connection to the pod broke'));
 		const bytes = parts.filter(({stream}) => stream === 'stdout').map(({data}) => Buffer.from(data, 'base64'));
+		if (bytes.length > 0) this.stir();
 		for (const each of bytes) this.push(each);
 		if (isLast === true || end !== undefined) {
 			this.#isOver = true;
