@@ -272,6 +272,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'agent/secret-env.ts',
 		'agent/secret-fetch.ts',
 		'agent/secret-open.ts',
+		'agent/server-turns.ts',
 		'agent/simulated-runtime.ts',
 		'agent/terminal-size.ts',
 		'cli/client.ts',
