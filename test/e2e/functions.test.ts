@@ -1,66 +1,15 @@
 // Functions in a cluster: uploaded, called at every door, on as many instances as their calls need, replaced without a lost call.
 
-import {mkdirSync, writeFileSync} from 'node:fs';
-import {request} from 'node:http';
-import path from 'node:path';
 import test from 'ava';
 import type {FunctionObject} from '../../api/kinds/function.js';
-import {parsedJson} from '../../api/value-or.js';
 import {eventually, followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
+import {call as callOf, deploy as deployTo, manifestOf, valueOf, type Answer, type CallOptions} from './_functions.js';
 import {openFileHome} from './_rig.js';
 
 const {cluster, client} = openFileHome(test);
 
-const folderOf = (name: string): string => path.join(cluster.folder, name);
-
-/** A folder with this code, and a manifest that names it. */
-function write(name: string, code: string, spec: object = {}): string {
-	mkdirSync(folderOf(name), {recursive: true});
-	writeFileSync(path.join(folderOf(name), 'func.mjs'), code);
-	const file = path.join(cluster.folder, `${name}.yaml`);
-	const manifest = {
-		apiVersion: 'troupe.dev/v1',
-		kind: 'Function',
-		metadata: {name},
-		spec: {userUploadFilePath: name, idle: '60s', ...spec},
-	};
-	writeFileSync(file, JSON.stringify(manifest));
-	return file;
-}
-
-const deploy = async (name: string, code: string, spec: object = {}): Promise<string> =>
-	cluster.fine('apply', '-f', write(name, code, spec));
-
-type Answer = {readonly status: number; readonly text: string; readonly headers: NodeJS.Dict<string | string[]>};
-
-/** A call at the web door, as curl makes it. */
-function call(name: string, body: unknown, headers: NodeJS.Dict<string> = {}, token: string | null = cluster.token()): Promise<Answer> {
-	const bytes = Buffer.from(JSON.stringify(body));
-	return new Promise((resolve, reject) => {
-		const asked = request(
-			`${cluster.endpoints().web}/functions/default/${name}`,
-			{
-				method: 'POST',
-				headers: {
-					...(token === null ? {} : {authorization: `Bearer ${token}`}),
-					'content-type': 'application/json',
-					'content-length': bytes.length,
-					...headers,
-				},
-			},
-			answer => {
-				let text = '';
-				answer.setEncoding('utf8').on('data', (piece: string) => void (text += piece));
-				answer.once('end', () => resolve({status: answer.statusCode ?? 0, text, headers: answer.headers}));
-				answer.once('error', reject);
-			},
-		);
-		asked.once('error', reject);
-		asked.end(bytes);
-	});
-}
-
-const valueOf = ({text}: Answer): unknown => parsedJson(text);
+const deploy = (name: string, code: string, spec: object = {}): Promise<string> => deployTo(cluster, name, code, spec);
+const call = (name: string, body: unknown, options: CallOptions = {}): Promise<Answer> => callOf(cluster, name, body, options);
 
 const statusOf = (functions: Following, name: string): FunctionObject['status'] =>
 	(functions.objects.get(name) as FunctionObject | undefined)?.status;
@@ -78,12 +27,12 @@ test.serial('a function is uploaded, and called by the command and over HTTP', a
 });
 
 test.serial('nobody calls without a token, what is not there is not found, and no token gets to the function', async t => {
-	t.is((await call('add', {}, {}, null)).status, 401);
-	t.is((await call('add', {}, {}, 'wrong')).status, 401);
+	t.is((await call('add', {}, {token: null})).status, 401);
+	t.is((await call('add', {}, {token: 'wrong'})).status, 401);
 	const unknown = await call('no-such', {});
 	t.deepEqual([unknown.status, (valueOf(unknown) as {message: string}).message], [404, 'functions.troupe.dev "no-such" not found']);
 	await deploy('echo', 'export default (params, {method, path, headers}) => ({method, path, headers});\n');
-	const seen = valueOf(await call('echo/a/b?c=d', {}, {'x-own': 'kept'})) as {path: string; headers: Record<string, string>};
+	const seen = valueOf(await call('echo/a/b?c=d', {}, {headers: {'x-own': 'kept'}})) as {path: string; headers: Record<string, string>};
 	t.is(seen.path, '/a/b?c=d');
 	t.is(seen.headers['x-own'], 'kept');
 	t.false('authorization' in seen.headers);
@@ -135,7 +84,7 @@ test.serial('another version takes over without a lost call', async t => {
 	await answered(1);
 	t.regex(await deploy('versions', code(2)), /configured/);
 	await answered(2);
-	t.regex(await cluster.fine('apply', '-f', path.join(cluster.folder, 'versions.yaml')), /unchanged/);
+	t.regex(await cluster.fine('apply', '-f', manifestOf(cluster, 'versions')), /unchanged/);
 	isOver = true;
 	await Promise.all(calling);
 	t.deepEqual(
