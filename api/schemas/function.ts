@@ -29,6 +29,7 @@ export const status = () =>
 		desired: optional(about('Instances that its calls need.', count())),
 		instances: optional(about('Instances there are.', count())),
 		ready: optional(about('Those that take calls.', count())),
+		updated: optional(about('Of these, those of the newest version.', count())),
 		conditions: optional(conditions()),
 	});
 

@@ -10,12 +10,13 @@ export const podsCommands: readonly CommandSpec[] = [
 	{
 		name: 'logs',
 		summary: 'show what a container wrote',
-		usage: ['POD… | rs/NAME | -l QUERY  [-c CONTAINER | --all-containers] [-f] [--since TIME] [--tail N] [--timestamps] [--previous]'],
+		usage: ['POD… | KIND/NAME | -l QUERY  [-c CONTAINER | --all-containers] [-f] [--since TIME] [--tail N] [--timestamps] [--previous]'],
 		examples: [
 			'troupe logs hello-1',
 			'troupe logs -f hello-1',
 			'troupe logs -f -l app=hello --since 5m',
 			'troupe logs rs/hello --all-containers --tail 20',
+			'troupe logs -f function/hello',
 			'troupe logs crash --previous',
 		],
 		flags: {

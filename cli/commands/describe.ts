@@ -1,8 +1,10 @@
 // `troupe describe`: one object after another, each with what happened to it.
 
+import {controllerOf} from '../../actors/control/objects/owners.js';
 import {AppError, rowOf} from '../../api/errors.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
 import type {CronJob} from '../../api/kinds/cronjob.js';
+import type {FunctionObject} from '../../api/kinds/function.js';
 import type {Job} from '../../api/kinds/job.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
@@ -24,6 +26,7 @@ import {type Invocation, usageError} from '../command.js';
 import {describeConfigMap, describeSecret} from '../describe/config.js';
 import {describeDeployment} from '../describe/deployment.js';
 import {describeDisruptionBudget} from '../describe/disruption-budget.js';
+import {describeFunction, instancesOf, type FunctionParts} from '../describe/function.js';
 import {describeLimitRange} from '../describe/limit-range.js';
 import {describeCronJob} from '../describe/cronjob.js';
 import {describeJob} from '../describe/job.js';
@@ -44,6 +47,7 @@ import {asYaml} from '../objects/output.js';
 import {readTargets, resourceOf, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {setsOf} from '../rollout/deployment.js';
+import {versionsOf} from '../rollout/function.js';
 import type {WidthOf} from '../screen/table.js';
 import {widthFor} from '../screen/text-width.js';
 
@@ -118,6 +122,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describeJob(object as Job, nowMs, widthOf);
 		case 'Deployment':
 			return describeDeployment(object as Deployment, await setsOf(client, object as Deployment), nowMs, widthOf);
+		case 'Function':
+			return describeFunction(object as FunctionObject, await partsOf(client, object as FunctionObject), nowMs, widthOf);
 		case 'Node': {
 			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
 			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);
@@ -167,4 +173,13 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 		default:
 			return describePlain(object, nowMs, widthOf, asYaml);
 	}
+}
+
+async function partsOf(client: Client, fn: FunctionObject): Promise<FunctionParts> {
+	const [versions, pods] = await Promise.all([
+		versionsOf(client, fn),
+		listAll(client, resourceOf('pods'), fn.metadata.namespace, {labelSelector: instancesOf(fn)}),
+	]);
+	const uids = new Set(versions.map(({metadata}) => metadata.uid));
+	return {versions, instances: (pods as readonly Pod[]).filter(pod => uids.has(controllerOf(pod)?.uid ?? ''))};
 }

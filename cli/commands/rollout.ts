@@ -2,7 +2,6 @@
 
 import {qualifiedPlural} from '../../api/catalogue.js';
 import type {AppError} from '../../api/errors.js';
-import {deepEqual} from '../../api/equal.js';
 import {timestampOf, type ApiObject, type JsonObject} from '../../api/object.js';
 import {restartedAtAnnotation} from '../../api/rollouts.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -20,7 +19,7 @@ import {asText} from '../objects/output.js';
 import {deadlineOf, noDeadline} from '../objects/wait.js';
 import {followStatus} from '../rollout/follow-status.js';
 import {rolloutKindOf} from '../rollout/kinds.js';
-import type {Revision, RolloutKind} from '../rollout/rollout-kind.js';
+import {templateIn, type Revision, type RolloutKind} from '../rollout/rollout-kind.js';
 import {drawTable} from '../screen/table.js';
 import type {Terminal} from '../screen/terminal.js';
 import {widthFor} from '../screen/text-width.js';
@@ -139,7 +138,7 @@ async function undo({client, flags, one, kind, report}: Parameters<Verb>[0]): Pr
 	const object = withKind(await getOne(client, resource, namespace, name), resource);
 	const revisions = await kind.revisionsOf(client, object);
 	const wanted = flags.number('to-revision') ?? 0;
-	const revision = wanted === 0 ? revisions.at(-2) : revisionOf(revisions, wanted);
+	const revision = wanted === 0 ? kind.previous(object, revisions) : revisionOf(revisions, wanted);
 	if (revision === undefined) throw failedError(`no rollout history found for ${resource.singular} "${name}"`);
 	const {object: now, isChanged} = await changeObject(
 		client,
@@ -150,26 +149,13 @@ async function undo({client, flags, one, kind, report}: Parameters<Verb>[0]): Pr
 					`you cannot rollback a paused ${resource.singular}; resume it first with 'troupe rollout resume ${resource.singular}/${name}' and try again`,
 				);
 			const back = kind.restored(live, revision);
-			if (isSameTemplate(live, back)) return undefined;
+			if (kind.isSame(live, back)) return undefined;
 			return dryRunOf(flags) === 'client' ? undefined : patchBetween(live as unknown as JsonObject, back as unknown as JsonObject);
 		},
 		dryRunOf(flags) === 'server',
 	);
-	const isBack = isChanged || (dryRunOf(flags) === 'client' && !isSameTemplate(now, kind.restored(now, revision)));
+	const isBack = isChanged || (dryRunOf(flags) === 'client' && !kind.isSame(now, kind.restored(now, revision)));
 	report.say(resource, now, isBack ? 'rolled back' : `skipped rollback (current template already matches revision ${revision.number})`);
-}
-
-type WithTemplate = {
-	readonly template?: {readonly spec?: unknown; readonly metadata?: {readonly annotations?: object; readonly labels?: object}};
-};
-
-function isSameTemplate(a: ApiObject, b: ApiObject): boolean {
-	const [one, other] = [a, b].map(({spec}) => (spec as WithTemplate | undefined)?.template);
-	return (
-		deepEqual(one?.spec, other?.spec) &&
-		deepEqual(one?.metadata?.labels ?? {}, other?.metadata?.labels ?? {}) &&
-		deepEqual(one?.metadata?.annotations ?? {}, other?.metadata?.annotations ?? {})
-	);
 }
 
 async function setPaused({client, flags, one, kind, report}: Parameters<Verb>[0], paused: boolean): Promise<void> {
@@ -187,7 +173,8 @@ async function setPaused({client, flags, one, kind, report}: Parameters<Verb>[0]
 	report.say(one.resource, object, paused ? 'paused' : 'resumed');
 }
 
-async function restart({client, flags, one, report}: Parameters<Verb>[0]): Promise<void> {
+async function restart({client, flags, one, kind, report}: Parameters<Verb>[0]): Promise<void> {
+	if (kind.whyNoRestart !== undefined) throw refusal(one, kind.whyNoRestart(one.name));
 	const dryRun = dryRunOf(flags);
 	const restartedAt = timestampOf(Date.now());
 	const {object} = await changeObject(
@@ -195,7 +182,7 @@ async function restart({client, flags, one, report}: Parameters<Verb>[0]): Promi
 		one,
 		live => {
 			if (isPaused(live)) throw refusal(one, "can't restart paused deployment (run rollout resume first)");
-			const {annotations = {}} = (live.spec as WithTemplate | undefined)?.template?.metadata ?? {};
+			const {annotations = {}} = templateIn(live)?.metadata ?? {};
 			if (Reflect.get(annotations, restartedAtAnnotation) === restartedAt)
 				throw refusal(
 					one,

@@ -34,7 +34,7 @@ export const termFields = (container: Container, volumes: readonly Volume[]): re
 ];
 
 /** `cpu: 500m, memory: 64Mi`. */
-const amounts = (list: Readonly<Record<string, unknown>> | undefined): string | undefined =>
+export const amounts = (list: Readonly<Record<string, unknown>> | undefined): string | undefined =>
 	list === undefined || Object.keys(list).length === 0
 		? undefined
 		: Object.entries(list)
@@ -43,14 +43,14 @@ const amounts = (list: Readonly<Record<string, unknown>> | undefined): string | 
 				.join(', ');
 
 /** `ConfigMap settings (optional), each as APP_KEY`. */
-function entriesText({prefix = '', configMapRef, secretRef}: EnvFromSource): string {
+export function entriesText({prefix = '', configMapRef, secretRef}: EnvFromSource): string {
 	const kind = configMapRef === undefined ? 'Secret' : 'ConfigMap';
 	const {name = '', optional = false} = configMapRef ?? secretRef ?? {};
 	return `${kind} ${name}${optional ? ' (optional)' : ''}${prefix === '' ? '' : `, each as ${prefix}KEY`}`;
 }
 
 /** Where the value of a variable comes from, in kubectl's words. */
-function sourceText({secretKeyRef, configMapKeyRef, resourceFieldRef, fieldRef}: EnvVarSource = {}): string {
+export function sourceText({secretKeyRef, configMapKeyRef, resourceFieldRef, fieldRef}: EnvVarSource = {}): string {
 	if (secretKeyRef !== undefined) return keyText(secretKeyRef, 'secret');
 	if (configMapKeyRef !== undefined) return keyText(configMapKeyRef, 'config map');
 	if (resourceFieldRef !== undefined) return `(${resourceFieldRef.resource} of ${resourceFieldRef.containerName ?? 'the container'})`;

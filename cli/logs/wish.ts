@@ -1,11 +1,13 @@
 // What `troupe logs` is asked for: which pods, which of their containers, and what of their output.
 
 import {parseDuration} from '../../api/duration.js';
+import {functionLabel} from '../../api/function-instance.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Job} from '../../api/kinds/job.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
+import type {LabelSelector} from '../../api/selector.js';
 import {formatSelector} from '../../api/selector-text.js';
 import type {Client, Query} from '../client.js';
 import {type Flags, type Invocation, usageError} from '../command.js';
@@ -69,7 +71,7 @@ function fromOf(flags: Flags): Query {
 	};
 }
 
-/** `POD…`, `pod POD`, `rs/NAME`, `job/NAME`, or `-l QUERY`. Throws ERR_USAGE, and what the API says of a ReplicaSet or Job. */
+/** `POD…`, `pod POD`, `rs/NAME`, `job/NAME`, `function/NAME`, or `-l QUERY`. Throws ERR_USAGE, and what the API says of what has the pods. */
 export async function searchesOf({inputs, flags}: Invocation, client: Client, namespace: string): Promise<readonly PodSearch[]> {
 	const selector = flags.text('selector');
 	if (selector !== undefined && inputs.length > 0) throw usageError('either pods by name or -l');
@@ -90,10 +92,12 @@ function targetsOf(inputs: readonly string[]): readonly Target[] {
 	});
 }
 
-const isKindWord = (word: string): boolean =>
-	['pod', 'pods', 'po', 'rs', 'replicaset', 'replicasets', 'job', 'jobs', 'deploy', 'deployment', 'deployments'].includes(
-		word.toLowerCase(),
-	);
+const kindWords: ReadonlySet<string> = new Set([
+	...['pod', 'pods', 'po', 'rs', 'replicaset', 'replicasets', 'job', 'jobs', 'deploy', 'deployment', 'deployments'],
+	...['function', 'functions', 'fn'],
+]);
+
+const isKindWord = (word: string): boolean => kindWords.has(word.toLowerCase());
 
 async function searchOf(client: Client, namespace: string, {resource, name}: Target): Promise<PodSearch> {
 	switch (resource.kind) {
@@ -109,13 +113,22 @@ async function searchOf(client: Client, namespace: string, {resource, name}: Tar
 		}
 		case 'Deployment': {
 			const {spec} = (await getOne(client, resource, namespace, name)) as Deployment;
-			// Of all its versions, also of those that are still to come.
-			const isMeant = ({metadata: {ownerReferences = []}}: Pod): boolean => ownerReferences.some(({kind}) => kind === 'ReplicaSet');
-			return {query: {labelSelector: formatSelector(spec?.selector ?? {})}, isMeant, what: `pods of deployment/${name}`, name: undefined};
+			return ofVersions(spec?.selector ?? {}, `deployment/${name}`);
 		}
+		case 'Function':
+			await getOne(client, resource, namespace, name);
+			return ofVersions({matchLabels: {[functionLabel]: name}}, `function/${name}`);
 		default:
 			throw usageError(
-				`logs are those of pods, or of the pods of a replicaset, deployment or job, not of a ${resource.singular}; troupe get pods lists them`,
+				`logs are those of pods, or of the pods of a replicaset, deployment, job or function, not of a ${resource.singular}; troupe get pods lists them`,
 			);
 	}
 }
+
+/** Pods of all versions of one object, also of those that are still to come. */
+const ofVersions = (selector: LabelSelector, owner: string): PodSearch => ({
+	query: {labelSelector: formatSelector(selector)},
+	isMeant: ({metadata: {ownerReferences = []}}) => ownerReferences.some(({kind}) => kind === 'ReplicaSet'),
+	what: `pods of ${owner}`,
+	name: undefined,
+});

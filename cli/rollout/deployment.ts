@@ -11,7 +11,7 @@ import type {Client} from '../client.js';
 import {listAll} from '../cluster/lists.js';
 import {resourceOf} from '../cluster/resources.js';
 import {failedError} from '../command.js';
-import {going, type Revision, type RolloutKind, type RolloutStatus, type Template} from './rollout-kind.js';
+import {going, withTemplate, type Revision, type RolloutKind, type RolloutStatus, type Template} from './rollout-kind.js';
 
 export const deploymentRollout: RolloutKind = {
 	kind: 'Deployment',
@@ -19,6 +19,7 @@ export const deploymentRollout: RolloutKind = {
 	revisionsOf: async (client, object) =>
 		(await setsOf(client, object as Deployment)).flatMap(revisionIn).sort((a, b) => a.number - b.number),
 	restored,
+	...withTemplate,
 	canPause: true,
 };
 
@@ -29,7 +30,7 @@ export async function setsOf(client: Client, {metadata, spec}: Deployment): Prom
 	return sets.filter(set => controllerOf(set)?.uid === metadata.uid);
 }
 
-const revisionNumber = ({metadata}: ApiObject): number => Number(metadata.annotations?.[revisionAnnotation] ?? 0);
+export const revisionNumber = ({metadata}: ApiObject): number => Number(metadata.annotations?.[revisionAnnotation] ?? 0);
 
 /** The template without the label that tells versions apart. */
 export function templateOf({spec}: ReplicaSet): Template {
@@ -37,7 +38,7 @@ export function templateOf({spec}: ReplicaSet): Template {
 	return {...spec?.template, metadata: {...spec?.template.metadata, labels}};
 }
 
-function revisionIn(set: ReplicaSet): readonly Revision[] {
+export function revisionIn(set: ReplicaSet): readonly Revision[] {
 	const number = revisionNumber(set);
 	const cause = set.metadata.annotations?.[changeCauseAnnotation];
 	return number > 0 ? [{number, cause, template: templateOf(set), object: set}] : [];

@@ -3,10 +3,11 @@
 import type {Resource} from '../cluster/resources.js';
 import {usageError} from '../command.js';
 import {deploymentRollout} from './deployment.js';
+import {functionRollout} from './function.js';
 import type {RolloutKind} from './rollout-kind.js';
 import {daemonSetRollout, statefulSetRollout} from './sets.js';
 
-const rolloutKinds: readonly RolloutKind[] = [deploymentRollout, daemonSetRollout, statefulSetRollout];
+const rolloutKinds: readonly RolloutKind[] = [deploymentRollout, daemonSetRollout, statefulSetRollout, functionRollout];
 
 /** Throws ERR_USAGE for a kind that is not rolled out. */
 export function rolloutKindOf({kind, singular}: Resource): RolloutKind {

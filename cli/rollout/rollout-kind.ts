@@ -1,5 +1,6 @@
 // What `troupe rollout` knows of a kind that is rolled out.
 
+import {deepEqual} from '../../api/equal.js';
 import type {ApiObject, Labels} from '../../api/object.js';
 import type {Client} from '../client.js';
 
@@ -29,5 +30,29 @@ export type RolloutKind = {
 	readonly revisionsOf: (client: Client, object: ApiObject) => Promise<readonly Revision[]>;
 	/** The object as it is to be when it goes back to that version. */
 	readonly restored: (object: ApiObject, revision: Revision) => ApiObject;
+	/** The version before the one that the object is of now; undefined: there is none. */
+	readonly previous: (object: ApiObject, revisions: readonly Revision[]) => Revision | undefined;
+	/** Whether both make the same pods. */
+	readonly isSame: (a: ApiObject, b: ApiObject) => boolean;
 	readonly canPause: boolean;
+	/** Why it is not restarted, of one by that name; undefined where it is. */
+	readonly whyNoRestart?: (name: string) => string;
+};
+
+type WithTemplate = {readonly template?: Template};
+
+/** Of a kind whose spec has the template. */
+export const templateIn = ({spec}: ApiObject): Template | undefined => (spec as WithTemplate | undefined)?.template;
+
+/** The same of kinds whose spec has the template, and whose newest version is the one that it has. */
+export const withTemplate: Pick<RolloutKind, 'previous' | 'isSame'> = {
+	previous: (_object, revisions) => revisions.at(-2),
+	isSame(a, b) {
+		const [one, other] = [templateIn(a), templateIn(b)];
+		return (
+			deepEqual(one?.spec, other?.spec) &&
+			deepEqual(one?.metadata?.labels ?? {}, other?.metadata?.labels ?? {}) &&
+			deepEqual(one?.metadata?.annotations ?? {}, other?.metadata?.annotations ?? {})
+		);
+	},
 };

@@ -12,7 +12,7 @@ import type {Client} from '../client.js';
 import {listAll} from '../cluster/lists.js';
 import {resourceOf} from '../cluster/resources.js';
 import {failedError} from '../command.js';
-import {going, type Revision, type RolloutKind, type RolloutStatus} from './rollout-kind.js';
+import {going, withTemplate, type Revision, type RolloutKind, type RolloutStatus} from './rollout-kind.js';
 
 type AnySet = DaemonSet | StatefulSet;
 
@@ -21,6 +21,7 @@ const kindOf = (kind: string, statusOf: (object: ApiObject) => RolloutStatus): R
 	statusOf,
 	revisionsOf,
 	restored: (object, {template}) => ({...object, spec: {...(object as AnySet).spec, template}}),
+	...withTemplate,
 	canPause: false,
 });
 

@@ -89,6 +89,13 @@ test('a set is as large as its calls need, and no larger than it may be', t => {
 	t.deepEqual(writes(told(fn, version(fn, 1, 2)).effects), []);
 });
 
+test('its status tells instances of the newest version from those of others', t => {
+	const old = aFunction({artifact: digest('b')}, {desired: 2});
+	const fn = aFunction({}, {desired: 2});
+	t.like(told(fn, version(old, 1, 2)).object?.status, {instances: 2, ready: 2, updated: 0});
+	t.like(told(fn, [...version(old, 1, 2), ...version(fn, 2, 1)]).object?.status, {instances: 3, ready: 3, updated: 1, revision: 2});
+});
+
 test('a second look while its writes are under way asks for nothing', t => {
 	const fn = aFunction({}, {desired: 2});
 	const context = contextWith(indexOf(fn));

@@ -159,6 +159,7 @@ function statusOf(
 		observedGeneration: fn.metadata.generation,
 		instances: sum(({census}) => census.active),
 		ready: sum(({census}) => census.ready),
+		updated: newest?.census.ready ?? 0,
 		...(newest === undefined ? {} : {revision: revisionOf(newest.set)}),
 		conditions: withCondition(fn.status?.conditions, callable(fn, failures), nowMs),
 	};

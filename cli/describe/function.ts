@@ -1,0 +1,63 @@
+// `describe function`: what is called, by which versions and instances, and how to call it. Pure.
+
+import {functionLabel} from '../../api/function-instance.js';
+import {isConditionTrue} from '../../api/conditions.js';
+import type {FunctionObject, FunctionSpec} from '../../api/kinds/function.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import {revisionNumber} from '../rollout/deployment.js';
+import type {WidthOf} from '../screen/table.js';
+import {amounts, entriesText, sourceText} from './container.js';
+import {drawConditions, drawFields, drawSection, metadataFields} from './lines.js';
+
+/** What it owns. */
+export type FunctionParts = {readonly versions: readonly ReplicaSet[]; readonly instances: readonly Pod[]};
+
+/** Pods with its label, as a query. */
+export const instancesOf = ({metadata}: FunctionObject): string => `${functionLabel}=${metadata.name}`;
+
+/** Everything but the events. */
+export function describeFunction(object: FunctionObject, parts: FunctionParts, nowMs: number, widthOf: WidthOf): string {
+	const {spec = {}, status = {}, metadata} = object;
+	const {desired = 0, instances = 0, ready = 0, revision} = status;
+	const place = `${metadata.namespace ?? ''}/${metadata.name}`;
+	const fields = drawFields([
+		...metadataFields(object, nowMs),
+		['Runtime', spec.runtime ?? '<unknown>'],
+		['Source Folder', spec.userUploadFilePath],
+		['Artifact', spec.artifact ?? '<none>'],
+		['Concurrency', spec.concurrency === undefined ? undefined : `${spec.concurrency} calls at an instance`],
+		['Max', spec.max === undefined ? undefined : `${spec.max} instances`],
+		['Idle', spec.idle],
+		['Timeout', spec.timeout],
+		['Limits', amounts(spec.resources?.limits)],
+		['Requests', amounts(spec.resources?.requests)],
+		['Environment From', spec.envFrom?.map(entriesText)],
+		['Environment', environmentLines(spec)],
+		['Instances', `${desired} desired | ${instances} total | ${ready} ready`],
+		['Revision', String(revision ?? '<none>')],
+		['Call', [`POST /functions/${place}`, `troupe execute ${place} '{}'`]],
+	]);
+	return (
+		fields +
+		drawSection('Versions', ['REVISION', 'NAME', 'READY'], versionRows(parts), widthOf) +
+		drawSection('Instances', ['NAME', 'READY', 'NODE'], parts.instances.map(instanceRow), widthOf) +
+		drawConditions(status.conditions, widthOf)
+	);
+}
+
+/** Names, and where values come from; a value that is written here may be secret all the same. */
+const environmentLines = ({env}: FunctionSpec): readonly string[] | undefined =>
+	env?.map(({name, valueFrom}) => (valueFrom === undefined ? name : `${name}: ${sourceText(valueFrom)}`));
+
+/** Newest first. */
+const versionRows = ({versions}: FunctionParts): readonly (readonly string[])[] =>
+	[...versions]
+		.sort((a, b) => revisionNumber(b) - revisionNumber(a))
+		.map(set => [String(revisionNumber(set)), set.metadata.name, `${set.status?.readyReplicas ?? 0}/${set.spec?.replicas ?? 0}`]);
+
+const instanceRow = ({metadata, spec, status}: Pod): readonly string[] => [
+	metadata.name,
+	isConditionTrue(status?.conditions, 'Ready') ? 'yes' : 'no',
+	spec?.nodeName ?? '<none>',
+];
