@@ -112,9 +112,15 @@ export const nodesCommands: readonly CommandSpec[] = [
 	},
 	{
 		name: 'top',
-		summary: 'show how much of processors and memory pods or nodes use',
-		usage: ['pods [NAME] [-A] [-l QUERY] [--containers] [--sort cpu]', 'nodes [NAME] [-l QUERY] [--sort memory]'],
-		examples: ['troupe top pods', 'troupe top pods -A --sort cpu', 'troupe top pods web-1 --containers', 'troupe top nodes'],
+		summary: 'show how much of processors and memory pods or nodes use, and how much functions are called',
+		usage: ['pods [NAME] [-A] [-l QUERY] [--containers] [--sort cpu]', 'nodes [NAME] [-l QUERY] [--sort memory]', 'functions [NAME] [-A]'],
+		examples: [
+			'troupe top pods',
+			'troupe top pods -A --sort cpu',
+			'troupe top pods web-1 --containers',
+			'troupe top nodes',
+			'troupe top functions -A',
+		],
 		flags: {
 			...searchFlags,
 			containers: {type: 'boolean', about: 'pods: each container on a line of its own'},

@@ -1,5 +1,7 @@
-// `troupe top pods|nodes`: how much of processors and memory is used now. What running actors do is `troupe actor top`.
+// `troupe top pods|nodes|functions`: how much of processors and memory is used now, and how much functions are called. What running actors do is `troupe actor top`.
 
+import {AppError} from '../../api/errors.js';
+import {functionFiguresPath, type FunctionFigures, type FunctionsAnswer} from '../../api/function-figures.js';
 import {memoryBytes, cpuMillis} from '../../api/quantity.js';
 import type {ApiObject} from '../../api/object.js';
 import {cpuOf, cpuText, memoryOf, memoryText, nodeMetricsKind, podMetricsKind, type PodMetrics} from '../../server/http/metrics-kinds.js';
@@ -19,7 +21,7 @@ type Drawn = {readonly heads: readonly string[]; readonly rows: readonly Row[]};
 
 export async function run(invocation: Invocation): Promise<number> {
 	const [word = ''] = invocation.inputs;
-	if (word === '') throw usageError('top of what? pods or nodes');
+	if (word === '') throw usageError('top of what? pods, nodes or functions');
 	const [target, ...others] = readTargets(invocation.inputs);
 	const names = target?.names ?? [];
 	if (others.length > 0 || names.length > 1) throw usageError('top takes one name, or -l for several');
@@ -28,8 +30,10 @@ export async function run(invocation: Invocation): Promise<number> {
 			return withClient(invocation, client => topPods(invocation, client, names[0]));
 		case 'nodes':
 			return withClient(invocation, client => topNodes(invocation, client, names[0]));
+		case 'functions':
+			return withClient(invocation, client => topFunctions(invocation, client, names[0]));
 		default:
-			throw usageError(`top is of pods or nodes, not of ${word}`);
+			throw usageError(`top is of pods, nodes or functions, not of ${word}`);
 	}
 }
 
@@ -115,3 +119,48 @@ async function draw({flags, terminal}: Invocation, {heads, rows}: Drawn): Promis
 	const cells = (by === undefined ? rows : [...rows].sort((a, b) => b[by] - a[by])).map(each => each.cells);
 	terminal.out(drawTable(heads, cells, await widthFor(cells.flat())));
 }
+
+// ---- functions ---------------------------------------------------------------------------------------------------------------
+
+async function topFunctions(invocation: Invocation, client: Client, name: string | undefined): Promise<number> {
+	const {flags, terminal} = invocation;
+	if (flags.on('containers') || flags.text('sort') !== undefined || flags.text('selector') !== undefined)
+		throw usageError('top functions takes a name or -A, and none of --containers, --sort and -l');
+	const everywhere = flags.on('all-namespaces');
+	if (name !== undefined && everywhere) throw usageError('a name and -A each say which functions; give one of them');
+	const namespace = everywhere ? undefined : namespaceOf(invocation, client);
+	const answer = (await client.json({path: functionFiguresPath, query: {namespace}})) as FunctionsAnswer;
+	const functions = answer.functions.filter(each => name === undefined || each.name === name);
+	if (name !== undefined && functions.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
+	if (await printedWhole(invocation, {...answer, functions})) return 0;
+	if (functions.length === 0) {
+		terminal.note(namespace === undefined ? 'No functions' : `No functions in ${namespace} namespace.`);
+		return 0;
+	}
+	const cells = functions.map(each => [...(everywhere ? [each.namespace] : []), ...figureCells(each)]);
+	terminal.out(drawTable([...(everywhere ? ['NAMESPACE'] : []), ...figureHeads], cells, await widthFor(cells.flat())));
+	return 0;
+}
+
+const figureHeads = ['NAME', 'CALLS', 'HELD', 'INSTANCES', 'ANSWERED', 'FAILED', 'COLD-STARTS', 'COLD-MEAN'];
+
+const figureCells = ({
+	name,
+	calls,
+	held,
+	ready,
+	desired,
+	answered,
+	failed,
+	coldStarts,
+	coldStartMs,
+}: FunctionFigures): readonly string[] => [
+	name,
+	...[calls, held].map(String),
+	`${ready}/${desired}`,
+	...[answered, failed, coldStarts].map(String),
+	coldStarts === 0 ? '<none>' : timeText(coldStartMs / coldStarts),
+];
+
+/** `412ms`, `1.4s`. */
+const timeText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`);

@@ -15,8 +15,8 @@ export type InputKind =
 	| {readonly type: 'actors'}
 	/** A kind, then its fields: `pod.spec.containers`. */
 	| {readonly type: 'fields'}
-	/** Names of one kind; `once`: only the first place. With an `ending` they go on: `pod:`. */
-	| {readonly type: 'names'; readonly kind: string; readonly once?: true; readonly ending?: string}
+	/** Names of one kind; `once`: only the first place; `orKind`: or `KIND/NAME`. With an `ending` they go on: `pod:`. */
+	| {readonly type: 'names'; readonly kind: string; readonly once?: true; readonly orKind?: true; readonly ending?: string}
 	/** These words, then whatever `then` says. */
 	| {readonly type: 'words'; readonly words: readonly string[]; readonly then?: InputKind}
 	/** One of these words, then what stands behind that one. */
@@ -27,6 +27,7 @@ const files: InputKind = {type: 'files'};
 const targets: InputKind = {type: 'targets'};
 const actors: InputKind = {type: 'actors'};
 const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
+const oneFunction: InputKind = {type: 'names', kind: 'functions', once: true};
 /** Their values by their keys. */
 const settings: {readonly [key: string]: InputKind} = {
 	'nodes.grace': {type: 'words', words: ['1s', '5s', '30s']},
@@ -76,7 +77,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	expose: targets,
 	rollout: {type: 'words', words: ['status', 'history', 'undo', 'pause', 'resume', 'restart'], then: targets},
 	explain: {type: 'fields'},
-	logs: {type: 'names', kind: 'pods'},
+	logs: {type: 'names', kind: 'pods', orKind: true},
 	retry: {type: 'names', kind: 'pods'},
 	exec: onePod,
 	'port-forward': onePod,
@@ -88,9 +89,9 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	drain: nodes,
 	taint: {type: 'words', words: ['nodes'], then: nodes},
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
-	top: {type: 'verbs', verbs: {pods: onePod, nodes: {...nodes, once: true}}},
+	top: {type: 'verbs', verbs: {pods: onePod, nodes: {...nodes, once: true}, functions: oneFunction}},
 	image: {type: 'verbs', verbs: {ls: nothing, pull: nothing, load: files}},
-	execute: {type: 'names', kind: 'functions', once: true},
+	execute: oneFunction,
 	function: {type: 'verbs', verbs: {new: nothing, run: files}},
 	tree: actors,
 	repl: actors,

@@ -121,6 +121,7 @@ function inputOf(input: InputKind, inputs: readonly string[], current: string): 
 		}
 		case 'names':
 			if (input.once === true && inputs.length > 0) return place({});
+			if (input.orKind === true && current.includes('/')) return targetOf(inputs, current, kinds, []);
 			return place({asked: namesOf(input.kind, '', inputs, input.ending), files: input.ending !== undefined});
 		case 'fields':
 			if (inputs.length > 0) return place({});

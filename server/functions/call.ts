@@ -24,6 +24,7 @@ import {systemRandom} from '../../system/time/random.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
 import {ClientGone} from '../http/body.js';
+import {createCallCounters, type CallCounters, type CountedCall} from './call-counters.js';
 import {InstanceConnections, InstanceNotReached, type ConnectHere, type InstanceRequest} from './instance-connections.js';
 import {whyNoInstance} from './why-no-instance.js';
 
@@ -43,25 +44,29 @@ export type IncomingCall = {
 export type FunctionCalls = {
 	/** Calls the function with the request, whose path for the function is `path`, and answers. Throws AppError where there is no answer of it. */
 	readonly call: (incoming: IncomingCall, fn: FunctionName, path: string) => Promise<void>;
+	readonly counters: Pick<CallCounters, 'sinceMs' | 'of'>;
 	/** Connections that wait for calls are closed. */
 	readonly close: () => void;
 };
 
 export function createFunctionCalls(options: FunctionCallsOptions): FunctionCalls {
 	const connections = new InstanceConnections(options);
+	const counters = createCallCounters(options.clock);
 	return {
-		call: (incoming, fn, path) => call({...options, connections}, incoming, fn, path),
+		call: (incoming, fn, path) => call({...options, connections, counters}, incoming, fn, path),
+		counters,
 		close: () => connections.destroy(),
 	};
 }
 
-type Parts = FunctionCallsOptions & {readonly connections: InstanceConnections};
+type Parts = FunctionCallsOptions & {readonly connections: InstanceConnections; readonly counters: CallCounters};
 
 async function call(parts: Parts, incoming: IncomingCall, fn: FunctionName, path: string): Promise<void> {
-	const {control} = parts;
+	const {control, counters} = parts;
 	const {request, response} = incoming;
 	const key = objectKey('functions', fn.namespace, fn.name);
 	const body = await beginningOf(request);
+	const counted = counters.begun(functionAt(control, key));
 	const id = systemRandom.uuid();
 	const cause = `http ${incoming.identity.name} calls ${key}`;
 	const under: UnderWay = {upstream: undefined};
@@ -75,16 +80,19 @@ async function call(parts: Parts, incoming: IncomingCall, fn: FunctionName, path
 	// A client that goes gives its place up, also while it waits.
 	const gone = (): void => {
 		release();
+		if (!response.writableFinished) counted.ends('left');
 		under.upstream?.destroy();
 	};
 	response.once('close', gone);
 	try {
 		let avoid: string | undefined;
 		for (let tries = 1; ; tries++) {
+			counted.waits();
 			asked = {type: 'acquire', function: key, ticket: `${id}/${tries}`, ...(avoid === undefined ? {} : {avoid})};
 			const slot = await slotOf(control, asked, cause);
 			if (response.destroyed) return;
-			const outcome = await attempt(parts, {incoming, slot, path, body, id, under, timeoutMs: timeoutOf(control, key)});
+			counted.goes();
+			const outcome = await attempt(parts, {incoming, counted, slot, path, body, id, under, timeoutMs: timeoutOf(control, key)});
 			release();
 			if (outcome.type === 'answered') return;
 			if (!outcome.isRepeatable) throw new AppError('ERR_INSTANCE_ENDED', {message: outcome.message});
@@ -93,6 +101,7 @@ async function call(parts: Parts, incoming: IncomingCall, fn: FunctionName, path
 		}
 	} finally {
 		release();
+		counted.ends(response.destroyed ? 'left' : 'failed');
 		response.off('close', gone);
 	}
 }
@@ -161,6 +170,7 @@ const notThere: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_ACTO
 
 type Attempt = {
 	readonly incoming: IncomingCall;
+	readonly counted: CountedCall;
 	readonly slot: Slot;
 	readonly path: string;
 	readonly body: Body;
@@ -174,7 +184,7 @@ type Tried = {readonly type: 'answered'} | {readonly type: 'failed'; readonly me
 /** What a runner says of a call that it has not begun. */
 const refusedHeader = 'x-troupe-refused';
 
-async function attempt({connections, clock}: Parts, {incoming, slot, path, body, id, timeoutMs, under}: Attempt): Promise<Tried> {
+async function attempt({connections, clock}: Parts, {incoming, counted, slot, path, body, id, timeoutMs, under}: Attempt): Promise<Tried> {
 	const {request, response, method} = incoming;
 	const options: InstanceRequest = {agent: connections, method, path, headers: requestHeaders(request, id), slot};
 	const upstream = httpRequest(options);
@@ -187,10 +197,12 @@ async function attempt({connections, clock}: Parts, {incoming, slot, path, body,
 			return {type: 'failed', message: 'every instance that was tried takes no calls just now', isRepeatable: true};
 		}
 		await passOn(answer, incoming);
+		counted.ends((answer.statusCode ?? 502) >= 500 ? 'failed' : 'answered');
 		return {type: 'answered'};
 	} catch (error) {
 		if (response.headersSent || response.destroyed) {
 			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
+			counted.ends('failed');
 			response.destroy();
 			return {type: 'answered'};
 		}

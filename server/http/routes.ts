@@ -2,6 +2,7 @@
 
 import {apiRootOf, kinds} from '../../api/catalogue.js';
 import {brokerConfigPath} from '../../api/broker-config.js';
+import {functionFiguresPath} from '../../api/function-figures.js';
 import {joinPath, tokensPath} from '../../api/join.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
@@ -19,6 +20,7 @@ import {listEvents, readEvent} from './events.js';
 import {evict} from './eviction.js';
 import type {Backend, Exchange, Handler, Target} from './exchange.js';
 import {attach, exec} from './exec.js';
+import {functionFigures} from './function-figures.js';
 import {bringImage, listImages} from './images.js';
 import {checkFromNode, checkFromPod} from './net-check.js';
 import {list} from './list.js';
@@ -96,6 +98,7 @@ function addOwn(router: Router<Route>): void {
 	router.on('POST', '/troupe/v1/net/pods/:namespace/:name', {handle: checkFromPod});
 	router.on('POST', '/troupe/v1/net/nodes/:name', {handle: checkFromNode});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});
+	router.on('GET', functionFiguresPath, {handle: functionFigures});
 	router.on('GET', '/troupe/v1/mqtt', {handle: mqtt});
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
 	router.on('GET', '/troupe/v1/backup', {handle: backup});

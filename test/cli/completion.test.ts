@@ -71,6 +71,9 @@ test('names are those of the kind, in the namespace that the line names', t => {
 	t.is(asked('tree', 'vm/'), 'vm/[below vm]');
 	t.is(asked('taint', 'nodes', ''), '[nodes]');
 	t.is(asked('node', 'confirm-lost', ''), '[nodes]');
+	t.is(asked('top', 'functions', ''), '[functions]');
+	t.is(asked('execute', ''), '[functions]');
+	t.is(asked('logs', 'fn/h'), 'fn/[functions]');
 	t.is(asked('cp', ''), '[pods]:');
 	t.is(asked('explain', 'pod.sp'), '[fields]');
 	t.deepEqual([asked('exec', 'web', ''), asked('exec', 'web', '--', ''), asked('get', 'nonsense', '')], ['nothing', 'nothing', 'nothing']);

@@ -2,7 +2,8 @@
 
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
-import {openCluster} from './_rig.js';
+import type {FunctionFigures} from '../../api/function-figures.js';
+import {answer, openCluster, openScript} from './_rig.js';
 
 const mebibyte = 1_048_576;
 const used = (millis: number, mebibytes: number) => ({
@@ -88,17 +89,60 @@ test('nodes are shown with their shares, and one that does not answer is named',
 test('what top is not for is said', async t => {
 	const {troupe} = await withPods(t);
 	for (const [words, wrong] of [
-		[['top'], /top of what\? pods or nodes/],
-		[['top', 'rs'], /top is of pods or nodes, not of rs/],
+		[['top'], /top of what\? pods, nodes or functions/],
+		[['top', 'rs'], /top is of pods, nodes or functions, not of rs/],
 		[['top', 'pods', 'a', 'b'], /top takes one name, or -l for several/],
 		[['top', 'pods', 'a', '-l', 'x=y'], /a name, -A and -l each say which pods/],
 		[['top', 'nodes', 'a', '-l', 'x=y'], /a name and -l each say which nodes/],
 		[['top', 'nodes', '--containers'], /--containers is of pods/],
 		[['top', 'pods', '--sort', 'disk'], /--sort must be cpu, memory/],
+		[['top', 'functions', '--sort', 'cpu'], /top functions takes a name or -A/],
+		[['top', 'functions', '-l', 'x=y'], /top functions takes a name or -A/],
+		[['top', 'fn', 'add', '-A'], /a name and -A each say which functions/],
 	] as const) {
 		const {code, err} = await troupe(words);
 		t.is(code, 2, words.join(' '));
 		t.regex(err, wrong);
 	}
 	t.is((await troupe(['top', 'pods', 'none'])).code, 3);
+});
+
+test('functions are shown with their calls, by name, by namespace and as they are told', async t => {
+	const rest: FunctionFigures = {
+		...{namespace: 'default', name: 'rest', desired: 0, ready: 0, calls: 0, held: 0},
+		...{answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0},
+	};
+	const busy = {...rest, name: 'busy', calls: 3, held: 1, desired: 2, ready: 1, answered: 40, failed: 2, coldStarts: 2, coldStartMs: 824};
+	const late = {...rest, namespace: 'shop', name: 'late', coldStarts: 1, coldStartMs: 12_340};
+	const {troupe, requests} = await openScript(t, ({url}, response) => {
+		const namespace = new URL(url, 'https://any').searchParams.get('namespace');
+		const functions = [busy, rest, late].filter(each => namespace === null || each.namespace === namespace);
+		answer(response, 200, {sinceMs: 1_700_000_000_000, functions});
+	});
+	const heads = ['NAME', 'CALLS', 'HELD', 'INSTANCES', 'ANSWERED', 'FAILED', 'COLD-STARTS', 'COLD-MEAN'];
+	const [busyRow, restRow] = [
+		['busy', '3', '1', '1/2', '40', '2', '2', '412ms'],
+		['rest', '0', '0', '0/0', '0', '0', '0', '<none>'],
+	];
+	const {code, out, err} = await troupe(['top', 'functions']);
+	t.deepEqual([code, err], [0, '']);
+	t.regex(out, lines(heads, busyRow, restRow));
+	t.deepEqual(
+		requests.map(({method, url}) => `${method} ${url}`),
+		['GET /troupe/v1/functions?namespace=default'],
+	);
+	t.regex((await troupe(['top', 'fn/rest'])).out, lines(heads, restRow));
+	t.regex(
+		(await troupe(['top', 'fn', '-A'])).out,
+		lines(
+			['NAMESPACE', ...heads],
+			['default', ...busyRow],
+			['default', ...restRow],
+			['shop', 'late', '0', '0', '0/0', '0', '0', '1', '12.3s'],
+		),
+	);
+	t.deepEqual(JSON.parse((await troupe(['top', 'functions', 'busy', '-o', 'json'])).out), {sinceMs: 1_700_000_000_000, functions: [busy]});
+	t.is((await troupe(['top', 'functions', '-n', 'none'])).err, 'No functions in none namespace.\n');
+	const missing = await troupe(['top', 'functions', 'no-such']);
+	t.deepEqual([missing.code, missing.err], [3, 'error: functions.troupe.dev "no-such" not found\n']);
 });

@@ -3,6 +3,7 @@
 import type {ExecutionContext} from 'ava';
 import type {Identity} from '../../api/roles.js';
 import type {ArtifactStore} from '../../server/artifact-store.js';
+import type {FunctionCalls} from '../../server/functions/call.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';
@@ -29,6 +30,7 @@ export async function openDoor(
 	bounds?: ConnectionBounds,
 	newcomers?: Newcomers,
 	artifacts?: ArtifactStore,
+	calls?: FunctionCalls,
 ) {
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
@@ -40,6 +42,7 @@ export async function openDoor(
 			access: undefined,
 			seals: sealsOf(new Uint8Array(32)),
 			artifacts,
+			calls,
 		}),
 		tls: undefined,
 		version: '0.1.0',

@@ -1,0 +1,80 @@
+// What is counted of the calls of each function: those under way, and how many ended in which way.
+//
+// A function that is made anew is counted anew. Of more functions than `functionCounters` those are forgotten that were called least recently, with what
+// is under way of them.
+
+import type {CallCounts} from '../../api/function-figures.js';
+import type {FunctionObject} from '../../api/kinds/function.js';
+import {limits} from '../../api/limits.js';
+import type {Clock} from '../../system/time/clock.js';
+
+export type CallCounters = {
+	/** When they began, wall time. */
+	readonly sinceMs: number;
+	/** A call of the function begins. What is no function is not counted. */
+	readonly begun: (fn: FunctionObject | undefined) => CountedCall;
+	readonly of: (fn: FunctionObject) => CallCounts;
+};
+
+/** One call. Once it has ended nothing more is counted of it. */
+export type CountedCall = {
+	/** It waits for an instance, again. */
+	readonly waits: () => void;
+	/** It has one. */
+	readonly goes: () => void;
+	/** `left`: the client did not wait for the answer. */
+	readonly ends: (how: 'answered' | 'failed' | 'left') => void;
+};
+
+type Counters = {-readonly [Name in keyof CallCounts]: CallCounts[Name]};
+
+const zero: CallCounts = {calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0};
+const uncounted: CountedCall = {waits: () => undefined, goes: () => undefined, ends: () => undefined};
+
+export function createCallCounters(clock: Clock, most: number = limits.functionCounters): CallCounters {
+	/** By uid, the one that was called last at the end. */
+	const kept = new Map<string, Counters>();
+	const touched = (uid: string): Counters => {
+		const counters = kept.get(uid) ?? {...zero};
+		kept.delete(uid);
+		kept.set(uid, counters);
+		const oldest = kept.keys().next().value;
+		if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+		return counters;
+	};
+	return {
+		sinceMs: clock.nowMs(),
+		begun: fn => (fn === undefined ? uncounted : countedCall(touched(fn.metadata.uid), (fn.status?.ready ?? 0) === 0, clock)),
+		of: ({metadata}) => ({...(kept.get(metadata.uid) ?? zero)}),
+	};
+}
+
+function countedCall(counters: Counters, isCold: boolean, clock: Clock): CountedCall {
+	const begunAtMs = clock.monotonicMs();
+	let place: 'held' | 'calls' = 'held';
+	let mayBeCold = isCold;
+	let isOver = false;
+	counters.held++;
+	const move = (to: 'held' | 'calls'): void => {
+		if (isOver) return;
+		counters[place]--;
+		counters[to]++;
+		place = to;
+	};
+	return {
+		waits: () => move('held'),
+		goes() {
+			move('calls');
+			if (isOver || !mayBeCold) return;
+			mayBeCold = false;
+			counters.coldStarts++;
+			counters.coldStartMs += clock.monotonicMs() - begunAtMs;
+		},
+		ends(how) {
+			if (isOver) return;
+			isOver = true;
+			counters[place]--;
+			if (how !== 'left') counters[how]++;
+		},
+	};
+}
