@@ -1,6 +1,7 @@
 // Functions in a cluster: uploaded, called at every door, on as many instances as their calls need, replaced without a lost call.
 
 import test from 'ava';
+import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
 import {eventually, followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
 import {call as callOf, deploy as deployTo, manifestOf, valueOf, type Answer, type CallOptions} from './_functions.js';
@@ -91,6 +92,44 @@ test.serial('another version takes over without a lost call', async t => {
 		answers.filter(({status}) => status !== 200),
 		[],
 	);
+});
+
+test.serial('an undone version is called again without an upload, and history and description say which versions there are', async t => {
+	t.is(
+		await cluster.fine('rollout', 'history', 'fn/versions'),
+		'function.troupe.dev/versions\nREVISION   CHANGE-CAUSE\n1          <none>\n2          <none>\n\n',
+	);
+	t.is(await cluster.fine('rollout', 'undo', 'function/versions'), 'function.troupe.dev/versions rolled back\n');
+	t.regex(await cluster.fine('rollout', 'status', 'function/versions', '--timeout', '30s'), /successfully rolled out|is at rest/);
+	t.is(await cluster.fine('execute', 'versions', '{"n": 1}'), '{"n":1,"version":1}\n');
+	t.is(
+		await cluster.fine('rollout', 'undo', 'function/versions', '--to-revision', '3'),
+		'function.troupe.dev/versions skipped rollback (current template already matches revision 3)\n',
+	);
+	const described = await cluster.fine('describe', 'function', 'versions');
+	t.regex(described, /^Source Folder: +versions\nArtifact: +sha256:[0-9a-f]{64}\n/m);
+	t.regex(described, /^Versions:\n.*\n +3 +versions-\w+ +\d\/1\n +2 +versions-\w+ +\d\/0\nInstances:\n/m);
+	t.regex(described, /^ +versions-\w+-\w+ +yes +\S+$/m);
+});
+
+test.serial('what instances write is followed, also of those that come later', async t => {
+	await deploy('writer', 'export default ({n}) => { console.log(`n is ${n}`); return n; };\n');
+	const follower = cluster.start(['logs', '-f', 'function/writer']);
+	await follower.notes(/there are no pods of function\/writer; waiting/);
+	t.is(await cluster.fine('execute', 'writer', '{"n": 7}'), '7\n');
+	await follower.says(/\[writer-\S+\/function\] \[\S+\] n is 7\n/);
+	follower.kill('SIGINT');
+	await follower.ended;
+	t.regex(await cluster.fine('logs', 'fn/writer', '--tail', '1'), /^\[\S+\] n is 7\n$/);
+});
+
+test.serial('top tells calls, failures and cold starts', async t => {
+	const {functions} = parsedJson(await cluster.fine('top', 'functions', '-o', 'json')) as FunctionsAnswer;
+	const of = (name: string): FunctionFigures | undefined => functions.find(each => each.name === name);
+	t.like(of('many'), {calls: 0, held: 0, answered: 60, failed: 0});
+	t.like(of('broken'), {answered: 0, failed: 1, coldStarts: 1});
+	t.true((of('many')?.coldStarts ?? 0) > 0 && (of('many')?.coldStartMs ?? 0) > 0);
+	t.regex(await cluster.fine('top', 'functions', 'broken'), /^NAME .*\nbroken +0 +0 +\d\/\d +0 +1 +1 +\S+\n$/);
 });
 
 test.serial('after a death of the cluster functions are called again, and what ran runs on', async t => {
