@@ -17,6 +17,7 @@ import {dockerFaultsBenchmark} from './docker-faults.js';
 import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
 import {flappingBenchmark} from './flapping.js';
+import {functionsBenchmark} from './functions.js';
 import {fuzzBenchmark} from './fuzz.js';
 import {inspectBenchmark} from './inspect.js';
 import {leaderBenchmark} from './leader.js';
@@ -56,6 +57,7 @@ const benchmarks: readonly Benchmark[] = [
 	routerBenchmark,
 	servicesBenchmark,
 	replacementBenchmark,
+	functionsBenchmark,
 ];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--fault NAME]... [--node-flag=--cpu-prof]
