@@ -1,6 +1,7 @@
 // Functions in a cluster: uploaded, called at every door, on as many instances as their calls need, replaced without a lost call.
 
 import test from 'ava';
+import {parsedJson} from '../../api/value-or.js';
 import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
 import {eventually, followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
