@@ -141,6 +141,7 @@ const impurities = {
 
 /** The files that do, each with what it may do. Everything else is handed a `Clock`, a `Random` or a value. */
 const impure: Record<string, readonly (keyof typeof impurities)[]> = {
+	'system/links/socket-like.ts': ['timer'],
 	'system/time/clock.ts': ['wall clock', 'monotonic clock', 'timer'],
 	'system/time/random.ts': ['chance'],
 	// Secrets, serial numbers and names of temporary files have to be beyond guessing.
@@ -154,7 +155,6 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	// A program of its own, beside a user's code.
 	'agent/functions/runners/node-calls.ts': ['timer', 'chance'],
 	// Only a method of that name, which HTTP's client calls: it waits by a clock that is handed in.
-	'agent/relay/framed-socket.ts': ['timer'],
 	// One command lives for a moment: it takes its time and its environment where it begins.
 	'cli/main.ts': ['environment'],
 	'cli/files/home-flag.ts': ['environment'],
