@@ -1,6 +1,5 @@
 // `troupe describe`: one object after another, each with what happened to it.
 
-import {controllerOf} from '../../actors/control/objects/owners.js';
 import {AppError, rowOf} from '../../api/errors.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
 import type {CronJob} from '../../api/kinds/cronjob.js';
@@ -26,7 +25,7 @@ import {type Invocation, usageError} from '../command.js';
 import {describeConfigMap, describeSecret} from '../describe/config.js';
 import {describeDeployment} from '../describe/deployment.js';
 import {describeDisruptionBudget} from '../describe/disruption-budget.js';
-import {describeFunction, instancesOf, type FunctionParts} from '../describe/function.js';
+import {describeFunction, type FunctionParts} from '../describe/function.js';
 import {describeLimitRange} from '../describe/limit-range.js';
 import {describeCronJob} from '../describe/cronjob.js';
 import {describeJob} from '../describe/job.js';
@@ -47,7 +46,7 @@ import {asYaml} from '../objects/output.js';
 import {readTargets, resourceOf, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {setsOf} from '../rollout/deployment.js';
-import {versionsOf} from '../rollout/function.js';
+import {instancesOf, versionsOf} from '../rollout/function.js';
 import type {WidthOf} from '../screen/table.js';
 import {widthFor} from '../screen/text-width.js';
 
@@ -176,10 +175,6 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 }
 
 async function partsOf(client: Client, fn: FunctionObject): Promise<FunctionParts> {
-	const [versions, pods] = await Promise.all([
-		versionsOf(client, fn),
-		listAll(client, resourceOf('pods'), fn.metadata.namespace, {labelSelector: instancesOf(fn)}),
-	]);
-	const uids = new Set(versions.map(({metadata}) => metadata.uid));
-	return {versions, instances: (pods as readonly Pod[]).filter(pod => uids.has(controllerOf(pod)?.uid ?? ''))};
+	const versions = await versionsOf(client, fn);
+	return {versions, instances: await instancesOf(client, fn, versions)};
 }

@@ -1,6 +1,5 @@
 // `describe function`: what is called, by which versions and instances, and how to call it. Pure.
 
-import {functionLabel} from '../../api/function-instance.js';
 import {isConditionTrue} from '../../api/conditions.js';
 import type {FunctionObject, FunctionSpec} from '../../api/kinds/function.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -12,9 +11,6 @@ import {drawConditions, drawFields, drawSection, metadataFields} from './lines.j
 
 /** What it owns. */
 export type FunctionParts = {readonly versions: readonly ReplicaSet[]; readonly instances: readonly Pod[]};
-
-/** Pods with its label, as a query. */
-export const instancesOf = ({metadata}: FunctionObject): string => `${functionLabel}=${metadata.name}`;
 
 /** Everything but the events. */
 export function describeFunction(object: FunctionObject, parts: FunctionParts, nowMs: number, widthOf: WidthOf): string {

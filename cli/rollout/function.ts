@@ -6,8 +6,11 @@ import {controllerOf} from '../../actors/control/objects/owners.js';
 import {conditionOf} from '../../api/conditions.js';
 import {functionContainer, functionInstanceOf, functionLabel} from '../../api/function-instance.js';
 import {timeoutMsOf, type FunctionObject, type FunctionSpec} from '../../api/kinds/function.js';
+import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import {isLabelValue} from '../../api/rules/names.js';
 import type {Client} from '../client.js';
 import {listAll} from '../cluster/lists.js';
 import {resourceOf} from '../cluster/resources.js';
@@ -28,11 +31,21 @@ export const functionRollout: RolloutKind = {
 };
 
 /** The ReplicaSets of its versions. */
-export async function versionsOf(client: Client, {metadata}: FunctionObject): Promise<readonly ReplicaSet[]> {
-	const query = {labelSelector: `${functionLabel}=${metadata.name}`};
-	const sets = (await listAll(client, resourceOf('replicasets'), metadata.namespace, query)) as readonly ReplicaSet[];
-	return sets.filter(set => controllerOf(set)?.uid === metadata.uid);
+export async function versionsOf(client: Client, fn: FunctionObject): Promise<readonly ReplicaSet[]> {
+	const sets = (await labelled(client, 'replicasets', fn)) as readonly ReplicaSet[];
+	return sets.filter(set => controllerOf(set)?.uid === fn.metadata.uid);
 }
+
+/** The pods of these versions. */
+export async function instancesOf(client: Client, fn: FunctionObject, versions: readonly ReplicaSet[]): Promise<readonly Pod[]> {
+	const uids = new Set(versions.map(({metadata}) => metadata.uid));
+	const pods = versions.length === 0 ? [] : ((await labelled(client, 'pods', fn)) as readonly Pod[]);
+	return pods.filter(pod => uids.has(controllerOf(pod)?.uid ?? ''));
+}
+
+/** A name that is no label has neither: its versions are refused. */
+const labelled = async (client: Client, plural: string, {metadata: {name, namespace}}: FunctionObject): Promise<readonly ApiObject[]> =>
+	isLabelValue(name) ? listAll(client, resourceOf(plural), namespace, {labelSelector: `${functionLabel}=${name}`}) : [];
 
 /** Templates of no code are the same, too. */
 const isSame = (a: FunctionTemplate | undefined, b: FunctionTemplate | undefined): boolean =>

@@ -57,6 +57,7 @@ const withoutAnswer = new Set(['completion', 'explain', 'version', 'broker', 'ba
 /** Where the first example needs more than a server. */
 const samples: {readonly [command: string]: readonly string[]} = {
 	token: ['token', 'list'],
+	execute: ['execute', 'default/hello', '{}'],
 };
 
 test('every command refuses an unknown flag, and a cluster that is not there, each with its own code', async t => {

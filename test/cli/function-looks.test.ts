@@ -97,6 +97,10 @@ test('a function is described with its versions, its instances and how to call i
 		/^Environment From: +ConfigMap settings\nEnvironment: +MODE\n +PASSWORD: <set to the key 'password' in secret 'login'>\n/m,
 	);
 	t.notRegex(described.out, /hidden-value/);
+	const long = 'a'.repeat(100);
+	const {metadata, ...rest} = aFunction();
+	cluster.put({...rest, metadata: {...metadata, name: long, uid: long}});
+	t.regex((await troupe(['describe', 'fn', long])).out, /^Versions: +<none>\nInstances: +<none>\n/m, 'its name is no label');
 });
 
 test('undo takes what makes the version from its set, and leaves what is said of the function as a whole', async t => {
