@@ -198,13 +198,20 @@ const megabyte = 1_000_000;
 async function idle(scope: Scope, nodeFlags: readonly string[]): Promise<readonly Row[]> {
 	const functions = await bytesOfIdle(scope, 'functions', many(idleFunction), nodeFlags);
 	const maps = await bytesOfIdle(scope, 'configmaps', many(mapAsLarge), nodeFlags);
+	const what = `${idleCount} functions at rest`;
 	return [
-		{what: `${idleCount} functions at rest: RSS`, values: [functions / megabyte], unit: 'MB', goal: {atMost: 100}},
-		{what: 'a function at rest', values: [functions / idleCount], unit: 'bytes'},
-		{what: 'a ConfigMap as large', values: [maps / idleCount], unit: 'bytes'},
-		{what: 'a function at rest / a ConfigMap as large', values: [functions / maps], unit: 'x'},
+		{what: `${what}: RSS, loaded by a start`, values: [functions.loaded / megabyte], unit: 'MB', goal: {atMost: 100}},
+		{what: `${what}: RSS, just written`, values: [functions.written / megabyte], unit: 'MB', goal: {atMost: 100}},
+		...objectRows('loaded by a start', functions.loaded, maps.loaded),
+		...objectRows('just written', functions.written, maps.written),
 	];
 }
+
+const objectRows = (when: string, functions: number, maps: number): readonly Row[] => [
+	{what: `a function at rest, ${when}`, values: [functions / idleCount], unit: 'bytes'},
+	{what: `a ConfigMap as large, ${when}`, values: [maps / idleCount], unit: 'bytes'},
+	{what: `a function at rest / a ConfigMap as large, ${when}`, values: [functions / maps], unit: 'x'},
+];
 
 const many = (object: (index: number) => Json): readonly Json[] => Array.from({length: idleCount}, (_, index) => object(index));
 

@@ -5,7 +5,7 @@ import type {Json} from '../../../api/object.js';
 import {pathOf, resourceOf} from '../../../cli/cluster/resources.js';
 import {pause} from '../../harness/pause.js';
 import {rssBytes} from '../../harness/process-figures.js';
-import {createScope, type Scope} from '../../harness/scope.js';
+import type {Scope} from '../../harness/scope.js';
 import {startCluster, temporaryHome, type BenchCluster} from '../cluster/cluster.js';
 
 /** What follows a start or many writes is over then. */
@@ -14,17 +14,26 @@ const collectedMs = 2_000;
 /** Writes under way. */
 const width = 16;
 
-/** In bytes, for all of them together. */
-export async function bytesOfIdle(scope: Scope, kind: string, objects: readonly Json[], nodeFlags: readonly string[]): Promise<number> {
-	const inner = createScope();
-	scope.defer(inner.close);
-	const collects = path.join(import.meta.dirname, 'collect-on-signal.js');
-	const cluster = await startCluster(inner, temporaryHome(inner), {nodeFlags: ['--import', collects, ...nodeFlags]});
-	const before = await settledRss(cluster);
-	await createAll(cluster, kind, objects);
-	const after = await settledRss(cluster);
-	await inner.close();
-	return after - before;
+/** For all of them together. */
+export type IdleBytes = {
+	/** Beside the objects themselves what is kept of new writes, for watches. */
+	readonly written: number;
+	/** After the next start of the same cluster: the objects alone. */
+	readonly loaded: number;
+};
+
+export async function bytesOfIdle(scope: Scope, kind: string, objects: readonly Json[], nodeFlags: readonly string[]): Promise<IdleBytes> {
+	const home = temporaryHome(scope);
+	const flags = {nodeFlags: ['--import', path.join(import.meta.dirname, 'collect-on-signal.js'), ...nodeFlags]};
+	const first = await startCluster(scope, home, flags);
+	const empty = await settledRss(first);
+	await createAll(first, kind, objects);
+	const written = (await settledRss(first)) - empty;
+	await first.stop();
+	const second = await startCluster(scope, home, flags);
+	const loaded = (await settledRss(second)) - empty;
+	await second.stop();
+	return {written, loaded};
 }
 
 async function settledRss({pid}: BenchCluster): Promise<number> {
