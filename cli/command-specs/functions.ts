@@ -34,7 +34,7 @@ export const functionsCommands: readonly CommandSpec[] = [
 		aliases: ['trigger'],
 		summary: 'call a function of the cluster, and show its answer',
 		usage: ["[NAMESPACE/]NAME ['JSON' | -] [-d 'JSON']"],
-		examples: ['troupe execute default/hello \'{"name": "Ada"}\'', 'troupe trigger hello -d \'{"name": "Ada"}\''],
+		examples: ['troupe execute default/hello \'{"name": "Ada"}\'', 'troupe execute hello -d \'{"name": "Ada"}\''],
 		flags: {
 			...namespacedFlags,
 			data: {type: 'string', short: 'd', value: 'JSON', about: 'what it is called with, in place of the second word'},

@@ -234,7 +234,8 @@ function answerTo(upstream: ClientRequest, request: IncomingMessage, {beginning,
 
 async function passOn(answer: IncomingMessage, {response}: IncomingCall): Promise<void> {
 	response.writeHead(answer.statusCode ?? 502, answerHeaders(answer.headers));
-	response.flushHeaders();
+	// Of an answer that streams the head may be all that there is for long.
+	if (answer.headers['content-length'] === undefined) response.flushHeaders();
 	await new Promise<void>((resolve, reject) => {
 		answer.once('error', reject);
 		response.once('finish', resolve);
