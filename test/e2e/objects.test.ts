@@ -101,6 +101,8 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'deployment.yaml': pods => readyOf(pods, 'greeter-') === 3,
 	'dialect-a.yaml': pods => isReady(pods.get('old-style')) && readyOf(pods, 'old-style-set-') === 2,
 	'exclusive.yaml': pods => isReady(ledgerOf(pods)),
+	// It is called.
+	'function.yaml': pods => readyOf(pods, 'add-') === 1,
 	'hello.yaml': pods => readyOf(pods, 'hello-') === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'journals.yaml': pods => readyOf(pods, 'journal-') === 2 || hasNoPlace(pods.get('journal-0')),
@@ -169,6 +171,7 @@ test('every example becomes what it says, and why it is so is answered of each o
 		/^note: .*dialect A Pod read as v1 Pod: .*\nnote: .*dialect A Replicaset read as apps\/v1 ReplicaSet\n$/,
 	);
 	await cluster.fine('create', 'job', 'tick-now', '--from', 'cronjob/tick', '-n', 'examples');
+	t.is(await cluster.fine('execute', 'examples/add', '{"x": 1, "y": 2}'), '{"sum":3}\n');
 	for (const file of files) await until(client(), 'pods', file, becomes[file] ?? (() => false), namespaceFor(file));
 	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
 	const told = [...(await untilAnswered('examples')), ...(await untilAnswered('team'))];
