@@ -117,6 +117,8 @@ export const limits = {
 	/** Calls of a function that wait for an instance, and how long one waits. */
 	functionQueue: 1_000,
 	functionHoldMs: 60_000,
+	/** It keeps away from instances that have not taken it for so long, as long as there is no other. */
+	functionAvoidMs: 1_000,
 	/** Functions whose calls a server counts: beyond them the one that was called least recently is counted anew. */
 	functionCounters: 10_000,
 	/** Artifacts, the uploaded code of functions: how many a cluster keeps, and all of them together, packed. */

@@ -4,16 +4,10 @@
 // What may be sent to another instance: a call of which nothing has reached the first, or that the first has refused before it began. Every call has one
 // answer: that of the function, or an error that says why there is none.
 
-import {
-	request as httpRequest,
-	type ClientRequest,
-	type IncomingHttpHeaders,
-	type IncomingMessage,
-	type OutgoingHttpHeaders,
-	type ServerResponse,
-} from 'node:http';
+import {request as httpRequest, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse} from 'node:http';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
+import {connectionFields, namedByConnection} from '../../api/connection-fields.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
 import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
@@ -62,7 +56,7 @@ export function createFunctionCalls(options: FunctionCallsOptions): FunctionCall
 type Parts = FunctionCallsOptions & {readonly connections: InstanceConnections; readonly counters: CallCounters};
 
 async function call(parts: Parts, incoming: IncomingCall, fn: FunctionName, path: string): Promise<void> {
-	const {control, counters} = parts;
+	const {control, clock, counters} = parts;
 	const {request, response} = incoming;
 	const key = objectKey('functions', fn.namespace, fn.name);
 	const body = await beginningOf(request);
@@ -85,19 +79,28 @@ async function call(parts: Parts, incoming: IncomingCall, fn: FunctionName, path
 	};
 	response.once('close', gone);
 	try {
-		let avoid: string | undefined;
+		const untilMs = clock.monotonicMs() + limits.functionHoldMs;
+		let avoid: readonly string[] = [];
 		for (let tries = 1; ; tries++) {
 			counted.waits();
-			asked = {type: 'acquire', function: key, ticket: `${id}/${tries}`, ...(avoid === undefined ? {} : {avoid})};
-			const slot = await slotOf(control, asked, cause);
+			asked = {type: 'acquire', function: key, ticket: `${id}/${tries}`, avoid};
+			const leftMs = untilMs - clock.monotonicMs();
+			const slot = await slotOf(control, asked, cause, avoid.length === 0 ? leftMs : Math.min(leftMs, limits.functionAvoidMs));
 			if (response.destroyed) return;
+			if (slot === undefined) {
+				release();
+				if (avoid.length === 0 || clock.monotonicMs() >= untilMs)
+					throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, limits.functionHoldMs)});
+				// There may be no others, and a runner that has died is soon started again.
+				avoid = [];
+				continue;
+			}
 			counted.goes();
 			const outcome = await attempt(parts, {incoming, counted, slot, path, body, id, under, timeoutMs: timeoutOf(control, key)});
 			release();
 			if (outcome.type === 'answered') return;
 			if (!outcome.isRepeatable) throw new AppError('ERR_INSTANCE_ENDED', {message: outcome.message});
-			if (tries >= limits.routerTries) throw new AppError('ERR_NOT_REACHABLE', {message: outcome.message});
-			avoid = slot.uid;
+			avoid = [...avoid, slot.uid];
 		}
 	} finally {
 		release();
@@ -147,18 +150,18 @@ async function beginningOf(request: IncomingMessage): Promise<Body> {
 
 // ---- its slot --------------------------------------------------------------------------------------------------------------
 
-async function slotOf(control: ControlPlane, asked: Acquire, cause: string): Promise<Slot> {
+/** Undefined: there was none in that time. */
+async function slotOf(control: ControlPlane, asked: Acquire, cause: string, deadlineMs: number): Promise<Slot | undefined> {
 	const {namespace, name} = parseObjectKey(asked.function);
 	for (let tries = 1; ; tries++) {
 		const fn = functionAt(control, asked.function);
 		if (fn === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
 		// A function that has instances has an activator, too.
 		const to = tries === 1 && (fn.status?.desired ?? 0) > 0 ? activatorOf(namespace, name) : activatorsAddress;
-		const outcome: Outcome<Slot> = await control.ask(to, asked, {deadlineMs: limits.functionHoldMs, cause});
+		const outcome: Outcome<Slot> = await control.ask(to, asked, {deadlineMs, cause});
 		if (outcome.ok) return outcome.value;
 		const {error} = outcome;
-		if (error.code === 'ERR_TIMEOUT')
-			throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, {namespace, name}, limits.functionHoldMs)});
+		if (error.code === 'ERR_TIMEOUT') return undefined;
 		if (!notThere.has(error.code) || tries >= limits.routerTries) throw AppError.of(error);
 	}
 }
@@ -233,7 +236,7 @@ function answerTo(upstream: ClientRequest, request: IncomingMessage, {beginning,
 }
 
 async function passOn(answer: IncomingMessage, {response}: IncomingCall): Promise<void> {
-	response.writeHead(answer.statusCode ?? 502, answerHeaders(answer.headers));
+	response.writeHead(answer.statusCode ?? 502, passedOn(answer));
 	// Of an answer that streams the head may be all that there is for long.
 	if (answer.headers['content-length'] === undefined) response.flushHeaders();
 	await new Promise<void>((resolve, reject) => {
@@ -244,27 +247,13 @@ async function passOn(answer: IncomingMessage, {response}: IncomingCall): Promis
 	});
 }
 
-/** Of one connection alone (RFC 9110 section 7.6.1). */
-const ofConnection = new Set([
-	'connection',
-	'keep-alive',
-	'proxy-authenticate',
-	'proxy-authorization',
-	'proxy-connection',
-	'te',
-	'trailer',
-	'transfer-encoding',
-	'upgrade',
-	'expect',
-]);
+/** Whose token it is, is nothing for the function; a body that its sender wanted to be asked for is wanted. */
+const ofCaller = new Set(['authorization', 'expect', 'host', 'x-forwarded-for', 'x-real-ip']);
 
-/** Whose token it is, is nothing for the function. */
-const ofCaller = new Set(['authorization', 'host', 'x-forwarded-for', 'x-real-ip']);
-
-function requestHeaders({headers, socket}: IncomingMessage, id: string): OutgoingHttpHeaders {
-	const kept = Object.entries(headers).filter(([name]) => !ofConnection.has(name) && !ofCaller.has(name));
+function requestHeaders(request: IncomingMessage, id: string): OutgoingHttpHeaders {
+	const {headers, socket} = request;
 	return {
-		...Object.fromEntries(kept),
+		...passedOn(request, name => !ofCaller.has(name)),
 		...(headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
 		host: 'function',
 		'x-request-id': headers['x-request-id'] ?? id,
@@ -272,5 +261,9 @@ function requestHeaders({headers, socket}: IncomingMessage, id: string): Outgoin
 	};
 }
 
-const answerHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
-	Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+function passedOn({headers, rawHeaders}: IncomingMessage, isMeant: (name: string) => boolean = () => true): OutgoingHttpHeaders {
+	const dropped = namedByConnection(rawHeaders);
+	const isKept = (name: string): boolean =>
+		!connectionFields.has(name) && name !== 'trailer' && dropped?.has(name) !== true && isMeant(name);
+	return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)));
+}

@@ -11,12 +11,12 @@ import {before, contextWith, indexOf, nowMs} from './_objects.js';
 
 const key = 'functions/default/add';
 const replyTo = (id: string) => ({to: 'troupe://control/edge', as: 'edge', id});
-const acquire = (ticket: string, avoid?: string): ActivatorMessage => ({
+const acquire = (ticket: string, ...avoid: readonly string[]): ActivatorMessage => ({
 	type: 'acquire',
 	function: key,
 	ticket,
 	replyTo: replyTo(ticket),
-	...(avoid === undefined ? {} : {avoid}),
+	avoid,
 });
 const release = (ticket: string): ActivatorMessage => ({type: 'release', ticket});
 

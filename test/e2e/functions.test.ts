@@ -4,6 +4,9 @@ import test from 'ava';
 import {parsedJson} from '../../api/value-or.js';
 import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import {containerOf, pidOf as hostPidOf} from '../../bench/rigs/cluster/pods.js';
+import {signal} from '../../bench/rigs/cluster/processes.js';
 import {eventually, followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
 import {call as callOf, deploy as deployTo, manifestOf, valueOf, type Answer, type CallOptions} from './_functions.js';
 import {openFileHome} from './_rig.js';
@@ -71,6 +74,25 @@ test.serial('many calls at once of a function at rest are all answered, by as ma
 	);
 	t.is(Math.max(...sizes), 3);
 	functions.close();
+});
+
+test.serial('where the only instance dies, what has not reached it is answered by its next start', async t => {
+	await deploy('alone', 'export default ({n}) => ({n, pid: process.pid});\n', {max: 1});
+	const pidOf = (answer: Answer): number => (valueOf(answer) as {pid?: number}).pid ?? 0;
+	const pods = await followObjects(client(), 'pods');
+	const first = await call('alone', {n: 0});
+	const pod = [...pods.objects.values()].find(({metadata}) => metadata.name.startsWith('alone-')) as Pod | undefined;
+	const runner = hostPidOf(pod) ?? 0;
+	signal(runner, 'SIGKILL');
+	await pods.until('its death is known', found => (containerOf(found.get(pod?.metadata.name ?? ''))?.restartCount ?? 0) > 0);
+	const answers = await Promise.all(Array.from({length: 5}, (_, n) => call('alone', {n})));
+	t.deepEqual(
+		answers.map(({status}) => status),
+		answers.map(() => 200),
+		answers.map(({text}) => text).join('\n'),
+	);
+	t.true(pidOf(first) > 0);
+	pods.close();
 });
 
 test.serial('another version takes over without a lost call', async t => {

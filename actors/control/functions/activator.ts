@@ -34,7 +34,7 @@ export type ActivatorMessage =
 	| (Message & {readonly type: 'look'});
 
 /** A call that waits for a slot. */
-type Held = {readonly ticket: string; readonly avoid: string | undefined; readonly replyTo: ReplyTo};
+type Held = {readonly ticket: string; readonly avoid: readonly string[]; readonly replyTo: ReplyTo};
 
 /** So many instances were needed until then. */
 type Peak = {readonly needed: number; readonly untilMs: number};
@@ -151,7 +151,7 @@ function giveOut(state: ActivatorState): {readonly state: ActivatorState; readon
 		if (instance === undefined) {
 			held.push(call);
 			// What is behind it finds no room either, but for calls that may go where this one may not.
-			if (call.avoid === undefined) {
+			if (call.avoid.length === 0) {
 				held.push(...state.held.slice(at + 1));
 				break;
 			}

@@ -12,8 +12,8 @@ export type Acquire = Message & {
 	readonly function: ObjectKey;
 	/** Chosen by who asks: the call is known by it. */
 	readonly ticket: string;
-	/** An instance that could not be reached just now. */
-	readonly avoid?: string;
+	/** Instances that have not taken this call just now. */
+	readonly avoid: readonly string[];
 };
 
 /** The place of one call at an instance. */

@@ -45,11 +45,11 @@ function* presentOf({metadata}: FunctionObject, known: Known): Iterable<Omit<Ins
 }
 
 /** Of those that have room the newest version's, and of these the least busy one. */
-export function leastBusy(instances: Instances, avoid: string | undefined): Instance | undefined {
+export function leastBusy(instances: Instances, avoid: readonly string[]): Instance | undefined {
 	let best: Instance | undefined;
 	for (const instance of instances.values()) {
 		const {takesCalls, tickets, concurrency, uid} = instance;
-		if (!takesCalls || tickets.length >= concurrency || uid === avoid) continue;
+		if (!takesCalls || tickets.length >= concurrency || avoid.includes(uid)) continue;
 		if (best === undefined || isBetter(instance, best)) best = instance;
 	}
 	return best;

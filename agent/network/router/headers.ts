@@ -1,25 +1,11 @@
 // The header of a request as a service gets it, and of an answer as the client gets it: rebuilt field by field, since what concerns one connection
 // has no meaning on another, and what says where a message ends is said once.
 
+import {connectionFields, keptFields, namedByConnection} from '../../../api/connection-fields.js';
 import {isLoopback} from '../../../api/loopback.js';
 
 /** Names and values, one after the other, as Node has them. */
 export type RawHeaders = readonly string[];
-
-/** Of one connection alone (RFC 9110 section 7.6.1), and what Node or this file says anew. */
-const ofConnection = new Set([
-	'connection',
-	'keep-alive',
-	'proxy-authenticate',
-	'proxy-authorization',
-	'proxy-connection',
-	'te',
-	'transfer-encoding',
-	'upgrade',
-]);
-
-/** Nobody takes these away by naming them in Connection. */
-const kept = new Set(['host', 'content-length', 'authorization', 'cookie']);
 
 /** Of a client: who asks is said by the router. */
 const ofForwarding = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip']);
@@ -63,7 +49,7 @@ export function requestHeaders(raw: RawHeaders, forwarding: Forwarding, framing:
 			else if (name === 'x-forwarded-port') seenPort = value;
 			else realIp = value;
 		} else if (name === 'trailer' && !framing.isChunked) continue;
-		else if (name !== 'host' && !ofConnection.has(name) && dropped?.has(name) !== true) headers.push(field, value);
+		else if (name !== 'host' && !connectionFields.has(name) && dropped?.has(name) !== true) headers.push(field, value);
 	}
 	headers.push('X-Forwarded-For', before === '' ? client : `${before}, ${client}`);
 	headers.push('X-Forwarded-Proto', seenProtocol === '' ? protocol : seenProtocol);
@@ -84,30 +70,16 @@ export function answerHeaders(raw: RawHeaders, isChunked: boolean): string[] {
 		const [field = '', value = ''] = [raw[i], raw[i + 1]];
 		const name = field.toLowerCase();
 		if (name === 'trailer' && !isChunked) continue;
-		if (!ofConnection.has(name) && dropped?.has(name) !== true) headers.push(field, value);
+		if (!connectionFields.has(name) && dropped?.has(name) !== true) headers.push(field, value);
 	}
 	return headers;
 }
 
 /** Who merges trailers into the header would believe these (RFC 9110 section 6.5.1). */
-const neverTrailers = new Set([...ofConnection, ...ofForwarding, ...kept, 'trailer', 'expect', 'forwarded', 'set-cookie']);
+const neverTrailers = new Set([...connectionFields, ...ofForwarding, ...keptFields, 'trailer', 'expect', 'forwarded', 'set-cookie']);
 
 /** Of a request or an answer: as pairs, without fields that only a header may have. */
 export function trailersOf(raw: RawHeaders): [name: string, value: string][] {
 	const pairs = Array.from({length: raw.length / 2}, (_, i): [string, string] => [raw[2 * i] ?? '', raw[2 * i + 1] ?? '']);
 	return pairs.filter(([name]) => !neverTrailers.has(name.toLowerCase()));
-}
-
-/** Fields that Connection names are of that connection, too. */
-function namedByConnection(raw: RawHeaders): Set<string> | undefined {
-	let names: Set<string> | undefined;
-	for (let i = 0; i < raw.length; i += 2) {
-		const field = raw[i] ?? '';
-		if (field.length !== 10 || field.toLowerCase() !== 'connection') continue;
-		for (const word of (raw[i + 1] ?? '').split(',')) {
-			const name = word.trim().toLowerCase();
-			if (name !== '' && name !== 'keep-alive' && name !== 'close' && !kept.has(name)) (names ??= new Set()).add(name);
-		}
-	}
-	return names;
 }
