@@ -38,7 +38,7 @@ export const ofAgent: readonly Mistake[] = [
 	},
 	{
 		what: 'a client names a length of the body away',
-		file: 'agent/network/router/headers.ts',
+		file: 'api/connection-fields.ts',
 		text: "'content-length', ",
 		becomes: '',
 		test: 'test/agent/router/router.test.ts',
