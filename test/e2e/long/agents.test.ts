@@ -34,7 +34,8 @@ function present<Value>(value: Value | undefined): Value {
 
 test.before(async t => {
 	t.timeout(120_000);
-	const server = await openServer(owner);
+	// Long enough for a command that starts an agent again while other tests keep this machine busy.
+	const server = await openServer(owner, '--grace=30s');
 	const token = await server.joinToken();
 	cluster.server = server;
 	cluster.agents = await Promise.all(nodes.map(node => openAgent(owner, [server.api()], token, node)));

@@ -1,5 +1,6 @@
 // Functions whose instances are at other nodes than the server that is called: two agents that have joined; and what becomes of calls when programs die.
 
+import {setTimeout} from 'node:timers/promises';
 import test from 'ava';
 import type {ApiObject} from '../../../api/object.js';
 import type {Pod} from '../../../api/kinds/pod.js';
@@ -78,8 +79,13 @@ test.serial('every call has one answer while instances, an agent and the server 
 		}
 	};
 	let n = 0;
-	const callers = Array.from({length: 8}, async () => {
-		while (!isOver) await call1(n++);
+	// A few, and none in a tight loop while no server listens: other tests of this lane run beside it.
+	const callers = Array.from({length: 4}, async () => {
+		while (!isOver) {
+			const refusedBefore = refused;
+			await call1(n++);
+			if (refused > refusedBefore) await setTimeout(20);
+		}
 	});
 	const goesOn = async (what: string, more = 100): Promise<void> => {
 		const from = answers.filter(({status}) => status === 200).length;
