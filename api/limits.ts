@@ -119,6 +119,24 @@ export const limits = {
 	functionHoldMs: 60_000,
 	/** It keeps away from instances that have not taken it for so long, as long as there is no other. */
 	functionAvoidMs: 1_000,
+	/** Triggers of a function. */
+	functionTriggers: 32,
+	/** How often a delivery that failed is tried again: unless its trigger says otherwise, and at most; the first pause, doubled each time, and the longest. */
+	deliveryRetries: 5,
+	deliveryRetriesMost: 100,
+	deliveryPauseMs: 200,
+	deliveryPauseMostMs: 60_000,
+	/** What waits to be delivered: of one function, of all, and their bytes together; and the body of one. */
+	deliveriesPerFunction: 20_000,
+	deliveries: 100_000,
+	deliveriesBytes: 268_435_456,
+	deliveryBytes: 262_144,
+	/** Deliveries to one function that are under way at a time. */
+	deliveriesUnderWay: 64,
+	/** The answer of a call that is fetched later: how large it may be, how long it is kept, and how many are. */
+	resultBytes: 262_144,
+	resultKeptMs: 3_600_000,
+	results: 10_000,
 	/** Functions whose calls a server counts: beyond them the one that was called least recently is counted anew. */
 	functionCounters: 10_000,
 	/** Artifacts, the uploaded code of functions: how many a cluster keeps, and all of them together, packed. */

@@ -95,6 +95,9 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	return undefined;
 }
 
+/** Whether a topic, or all topics that a filter matches, are the users' own: they begin with a word that is neither ours nor the broker's. */
+export const isUserTopic = (text: string): boolean => /^[^+#\0/$][^+#\0/]*(\/|$)/.test(text) && !/^troupe(\/|$)/.test(text);
+
 /** The topic of an object. */
 export const objectTopic = (plural: string, namespace: string | undefined, name: string): string =>
 	formatTopic({type: 'object', plural, namespace: namespace ?? clusterScope, name});

@@ -7,6 +7,7 @@ import type {KindDefinition} from '../kind.js';
 import {limits} from '../limits.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkEnv, checkEnvFrom} from '../rules/env.js';
+import {checkTriggers} from '../rules/function-triggers.js';
 import {checkProgramText} from '../rules/program-text.js';
 import {membersOf, refuse, type Found} from '../rules/report.js';
 import {checkResources} from '../rules/resources.js';
@@ -16,6 +17,7 @@ import {shown} from '../shown.js';
 
 export type FunctionSpec = ShapeOf<typeof spec>;
 export type FunctionStatus = ShapeOf<typeof status>;
+export type FunctionTrigger = NonNullable<FunctionSpec['triggers']>[number];
 export type FunctionObject = ApiObject<FunctionSpec, FunctionStatus>;
 
 const asFunction = (object: ApiObject): FunctionObject => object as FunctionObject;
@@ -69,6 +71,7 @@ function validate(found: Found, draft: Draft): void {
 	checkEnv(found, 'spec.env', env, {container: spec, containers: []});
 	checkEnvFrom(found, 'spec.envFrom', envFrom);
 	checkResources(found, 'spec.resources', resources);
+	checkTriggers(found, 'spec.triggers', spec['triggers']);
 }
 
 function checkTime(found: Found, path: string, value: unknown, leastMs: number, mostMs: number): void {
