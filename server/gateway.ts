@@ -18,7 +18,7 @@ import type {Access} from './access.js';
 import type {ArtifactStore} from './artifact-store.js';
 import type {ControlPlane} from './control-plane.js';
 import {ClientGone} from './http/body.js';
-import type {FunctionCalls} from './functions/call.js';
+import type {FunctionCalls} from './functions/calls.js';
 import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';

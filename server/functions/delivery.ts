@@ -10,6 +10,8 @@ export type Delivery = {
 	readonly queue: string | undefined;
 	/** The login that has caused it; undefined: none has. */
 	readonly by: string | undefined;
+	/** With the query; `/` when left out. */
+	readonly path?: string | undefined;
 	readonly contentType: string;
 	/** What the function is told of where it comes from, such as `x-troupe-topic`. */
 	readonly headers: Readonly<Record<string, string>>;
@@ -43,5 +45,5 @@ export type FunctionAnswer = {readonly status: number; readonly contentType: str
 /** A call by this server itself. Throws AppError where there is no answer of the function. */
 export type CallWhole = (
 	fn: FunctionName,
-	call: Pick<Delivery, 'by' | 'contentType' | 'headers' | 'body'> & {readonly id: string; readonly answerBytes: number},
+	call: Pick<Delivery, 'by' | 'path' | 'contentType' | 'headers' | 'body'> & {readonly id: string; readonly answerBytes: number},
 ) => Promise<FunctionAnswer>;

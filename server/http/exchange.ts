@@ -12,7 +12,7 @@ import type {Inspection} from '../inspect/inspection.js';
 import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
 import type {Upgrade} from '../upgrades.js';
-import type {FunctionCalls} from '../functions/call.js';
+import type {FunctionCalls} from '../functions/calls.js';
 import type {Streams} from './stream.js';
 
 export type Exchange = {

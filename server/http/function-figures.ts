@@ -5,7 +5,7 @@ import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.
 import {functionKind, type FunctionObject} from '../../api/kinds/function.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {shown} from '../../api/shown.js';
-import type {FunctionCalls} from '../functions/call.js';
+import type {FunctionCalls} from '../functions/calls.js';
 import type {Handler} from './exchange.js';
 import {refusal} from './outcome.js';
 import {sendJson} from './reply.js';

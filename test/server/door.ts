@@ -3,7 +3,7 @@
 import type {ExecutionContext} from 'ava';
 import type {Identity} from '../../api/roles.js';
 import type {ArtifactStore} from '../../server/artifact-store.js';
-import type {FunctionCalls} from '../../server/functions/call.js';
+import type {FunctionCalls} from '../../server/functions/calls.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';

@@ -9,7 +9,7 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
 import type {FunctionObject, FunctionStatus} from '../../api/kinds/function.js';
 import {createCallCounters} from '../../server/functions/call-counters.js';
-import {createFunctionCalls} from '../../server/functions/call.js';
+import {createFunctionCalls} from '../../server/functions/calls.js';
 import {systemClock} from '../../system/time/clock.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';

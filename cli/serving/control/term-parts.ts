@@ -15,7 +15,7 @@ import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
-import {createFunctionCalls} from '../../../server/functions/call.js';
+import {createFunctionCalls} from '../../../server/functions/calls.js';
 import type {ConnectHere} from '../../../server/functions/instance-connections.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';

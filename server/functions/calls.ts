@@ -1,0 +1,35 @@
+// Calls of functions by this server: for requests at its doors, which stream, and whole ones for what it delivers itself.
+
+import {createCallCounters, type CallCounters} from './call-counters.js';
+import {callFunction, type CallParts, type FunctionName} from './call.js';
+import type {CallWhole} from './delivery.js';
+import {httpCaller, type IncomingCall} from './http-caller.js';
+import {InstanceConnections, type ConnectHere} from './instance-connections.js';
+import {wholeCaller} from './whole-caller.js';
+
+export type FunctionCallsOptions = Pick<CallParts, 'control' | 'clock'> & {readonly connectHere: ConnectHere};
+
+export type FunctionCalls = {
+	/** Calls the function with the request, whose path for the function is `path`, and answers. Throws AppError where there is no answer of it. */
+	readonly call: (incoming: IncomingCall, fn: FunctionName, path: string) => Promise<void>;
+	readonly callWhole: CallWhole;
+	readonly counters: Pick<CallCounters, 'sinceMs' | 'of'>;
+	/** Connections that wait for calls are closed. */
+	readonly close: () => void;
+};
+
+export function createFunctionCalls(options: FunctionCallsOptions): FunctionCalls {
+	const connections = new InstanceConnections(options);
+	const counters = createCallCounters(options.clock);
+	const parts: CallParts = {...options, connections, counters};
+	return {
+		call: async (incoming, fn, path) => callFunction(parts, await httpCaller(incoming, path), fn),
+		async callWhole(fn, call) {
+			const {caller, answer} = wholeCaller(call);
+			await callFunction(parts, caller, fn);
+			return answer();
+		},
+		counters,
+		close: () => connections.destroy(),
+	};
+}
