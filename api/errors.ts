@@ -181,6 +181,7 @@ export const errorTable = {
 		reason: 'Invalid',
 		retryable: false,
 	},
+	ERR_FUNCTION: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: false},
 	ERR_INSTANCE_ENDED: {message: d => text(d['message']), exitCode: 1, http: 502, reason: 'InternalError', retryable: false},
 	ERR_CONFIG_MISSING: {message: d => text(d['message']), exitCode: 1, http: 404, reason: 'NotFound', retryable: true},
 	ERR_RUNTIME: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: true},

@@ -16,12 +16,28 @@ export type CallCounts = {
 	readonly coldStartMs: number;
 };
 
+/** Of what is delivered to a function under one trigger. */
+export type DeliveryCounts = {
+	/** Its name; `(async)` of calls whose answer is fetched later, `(mqtt)` of messages to its own topic. */
+	readonly trigger: string;
+	readonly accepted: number;
+	/** They wait, or are under way. */
+	readonly waiting: number;
+	readonly delivered: number;
+	/** Tries after the first one. */
+	readonly retried: number;
+	/** Given up. */
+	readonly failed: number;
+};
+
 export type FunctionFigures = CallCounts & {
 	readonly namespace: string;
 	readonly name: string;
 	/** Instances that its calls need, and those that take calls. */
 	readonly desired: number;
 	readonly ready: number;
+	/** Sorted by trigger; those of which there was anything. */
+	readonly triggers: readonly DeliveryCounts[];
 };
 
 export type FunctionsAnswer = {

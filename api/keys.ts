@@ -56,8 +56,37 @@ export function parseArtifactStoreKey(key: string): {readonly hex: string; reado
 	return hex === '' ? undefined : {hex, part: part === 'meta' ? part : Number(part)};
 }
 
-/** Whether what a key holds is large, and read when it is asked for: a start of the control plane has no use for it. */
-export const isReadOnDemand = (key: string): boolean => key.startsWith(artifactsPrefix) && !key.endsWith('/meta');
+const deliveriesPrefix = '/troupe/deliveries/';
+const resultsPrefix = '/troupe/results/';
+
+/** Where the store keeps what is to be delivered to a function, and the answer of one that is fetched later. Ids of later ones sort behind. */
+export const deliveryStoreKey = (id: string): string => deliveriesPrefix + id;
+export const resultStoreKey = (id: string): string => resultsPrefix + id;
+
+/** All have the same length, so no key begins another one. */
+export const deliveryId = (epoch: number, number: number, random: string): string =>
+	`${String(epoch).padStart(12, '0')}-${String(number).padStart(12, '0')}-${random}`;
+
+export const isDeliveryId = (text: string): boolean => /^\d{12}-\d{12}-[0-9a-f]{16}$/.test(text);
+
+/** What a store key has of a delivery; undefined for any other key. */
+export function parseDeliveryStoreKey(key: string): {readonly holds: 'delivery' | 'result'; readonly id: string} | undefined {
+	for (const [prefix, holds] of [[deliveriesPrefix, 'delivery'] as const, [resultsPrefix, 'result'] as const])
+		if (key.startsWith(prefix) && isDeliveryId(key.slice(prefix.length))) return {holds, id: key.slice(prefix.length)};
+	return undefined;
+}
+
+/**
+ * What a start of the control plane keeps of a record. What is large is read when it is asked for: of parts of artifacts nothing is kept, of
+ * deliveries and their answers their first line.
+ */
+export function bodyAtLoad(key: string, body: string): string {
+	if (key.startsWith(artifactsPrefix)) return key.endsWith('/meta') ? body : '';
+	if (!key.startsWith(deliveriesPrefix) && !key.startsWith(resultsPrefix)) return body;
+	const end = body.indexOf('\n');
+	// Of a slice the engine would keep all of the text.
+	return end === -1 ? body : Buffer.from(body.slice(0, end)).toString();
+}
 
 /** `troupe://system/path`. */
 export type Address = string;

@@ -131,12 +131,19 @@ export const limits = {
 	deliveries: 100_000,
 	deliveriesBytes: 268_435_456,
 	deliveryBytes: 262_144,
-	/** Deliveries to one function that are under way at a time. */
+	/** Of the message of a function that threw, in events and dead letters. */
+	functionComplaintCharacters: 1_024,
+	/** Deliveries that are under way at a time: to one function, and to all. */
 	deliveriesUnderWay: 64,
+	deliveriesUnderWayAll: 1_024,
 	/** The answer of a call that is fetched later: how large it may be, how long it is kept, and how many are. */
 	resultBytes: 262_144,
 	resultKeptMs: 3_600_000,
 	results: 10_000,
+	/** A request for it waits so long at most. */
+	resultWaitMs: 60_000,
+	/** How often it is looked whether the time of a trigger has come, where it is far away. */
+	scheduleLookMs: 3_600_000,
 	/** Functions whose calls a server counts: beyond them the one that was called least recently is counted anew. */
 	functionCounters: 10_000,
 	/** Artifacts, the uploaded code of functions: how many a cluster keeps, and all of them together, packed. */

@@ -29,6 +29,8 @@ export type Request = {
 	/** Of the body; a PATCH says what kind it is. */
 	readonly contentType?: string;
 	readonly accept?: string;
+	/** RFC 7240. */
+	readonly prefer?: string;
 	/** How long the server may be silent, where that is not `requestTimeoutMs`. */
 	readonly timeoutMs?: number;
 	/** Gives up when it fires. */
@@ -153,6 +155,7 @@ function send(connection: Connection, agent: Agent | HttpAgent, request: Request
 		...(request.signal === undefined ? {} : {signal: request.signal}),
 		headers: {
 			accept: request.accept ?? 'application/json',
+			...(request.prefer === undefined ? {} : {prefer: request.prefer}),
 			...headersOf(connection, url.protocol === 'https:'),
 			...(body === undefined ? {} : {'content-type': request.contentType ?? 'application/json', 'content-length': body.length}),
 		},

@@ -13,6 +13,7 @@ import {archiveBounds} from '../system/archive/bounds.js';
 import {verifyArchive} from '../system/archive/unpack.js';
 import {takingTurns} from '../system/store/turns.js';
 import type {Clock} from '../system/time/clock.js';
+import type {StoreRecords} from './store-records.js';
 
 /** One that is complete. */
 export type Artifact = {
@@ -47,14 +48,6 @@ export type ArtifactStore = {
 	readonly addUpload: () => (() => void) | undefined;
 };
 
-/** Where records are: the store of the term. */
-export type ArtifactRecords = {
-	/** One at a time; an undefined body removes it. Rejects with an AppError. */
-	readonly put: (key: string, body: string | undefined) => Promise<void>;
-	/** Undefined: there is none. Rejects with an AppError. */
-	readonly get: (key: string) => Promise<string | undefined>;
-};
-
 /** What a store has of artifacts, gathered while it is loaded. */
 export type FoundArtifacts = {
 	/** False: the record is of something else. */
@@ -83,7 +76,7 @@ export function createFoundArtifacts(): FoundArtifacts {
 type Complete = {readonly bytes: number; readonly chunks: number; wantedAtMs: number};
 
 type State = {
-	readonly records: ArtifactRecords;
+	readonly records: StoreRecords;
 	readonly clock: Clock;
 	readonly complete: Map<string, Complete>;
 	/** Parts that are in the store of what is not complete, by the digits of the digest. */
@@ -91,7 +84,7 @@ type State = {
 	readonly uploads: Set<object>;
 };
 
-export function openArtifactStore(found: FoundArtifacts, records: ArtifactRecords, clock: Clock): ArtifactStore {
+export function openArtifactStore(found: FoundArtifacts, records: StoreRecords, clock: Clock): ArtifactStore {
 	const state: State = {records, clock, complete: new Map(), leftovers: new Map(), uploads: new Set()};
 	for (const [hex, each] of found.all) {
 		const complete = completeOf(each);
@@ -222,7 +215,7 @@ async function removeLeftover({records, leftovers}: State, hex: string): Promise
 	leftovers.delete(hex);
 }
 
-async function* piecesOf({get}: ArtifactRecords, digest: string, {bytes, chunks}: Complete): AsyncGenerator<Uint8Array> {
+async function* piecesOf({get}: StoreRecords, digest: string, {bytes, chunks}: Complete): AsyncGenerator<Uint8Array> {
 	const hex = hexOfDigest(digest);
 	let left = bytes;
 	for (let at = 0; at < chunks; at++) {

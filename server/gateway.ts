@@ -19,6 +19,7 @@ import type {ArtifactStore} from './artifact-store.js';
 import type {ControlPlane} from './control-plane.js';
 import {ClientGone} from './http/body.js';
 import type {FunctionCalls} from './functions/calls.js';
+import type {OpenDeliveries} from './functions/deliveries.js';
 import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
@@ -43,6 +44,7 @@ export type Upstream =
 			readonly access: Access | undefined;
 			/** Undefined where functions are not called. */
 			readonly calls?: FunctionCalls | undefined;
+			readonly deliveries?: OpenDeliveries | undefined;
 			/** Undefined where Secrets are neither taken nor shown. */
 			readonly seals?: Seals | undefined;
 			/** Undefined where no code of functions is kept. */
@@ -194,8 +196,8 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
-		const {control, inspection, access, calls, seals, artifacts} = upstream;
-		const backend = {control, inspection, access, calls, seals, artifacts, clock, version, streams};
+		const {control, inspection, access, calls, deliveries, seals, artifacts} = upstream;
+		const backend = {control, inspection, access, calls, deliveries, seals, artifacts, clock, version, streams};
 		await found.handler.handle(backend, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);

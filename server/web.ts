@@ -15,7 +15,7 @@ import {hintAtTls} from './tls-door.js';
 export type WebOptions = {
 	/** What the page tells; asked at each request. */
 	readonly about: () => WebAbout;
-	/** A call of a function, below `/functions/`: answered as at the API's door. */
+	/** A call of a function, below `/functions/`, or for the answer of one: answered as at the API's door. */
 	readonly onCall: (request: IncomingMessage, response: ServerResponse) => void;
 	/** An upgrade at `/mqtt`. Others are refused. */
 	readonly onMqttUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -40,12 +40,14 @@ export type Web = {
 
 const minVersion = 'TLSv1.2';
 
+const isOfCalls = (path: string): boolean => path.startsWith('/functions/') || path.startsWith('/troupe/v1/calls/');
+
 /** The web door. */
 export function createWeb({about, onCall, onMqttUpgrade, tls, serves, newcomers, clock}: WebOptions): Web {
 	const common = {connectionsCheckingInterval: connectionBounds.checkMs};
 	const isForeign = ({headers: {host}}: IncomingMessage): boolean => host !== undefined && !isServed(host, serves);
 	const listener = (request: IncomingMessage, response: ServerResponse): void => {
-		if (!isForeign(request) && pathOf(request).startsWith('/functions/')) return onCall(request, response);
+		if (!isForeign(request) && isOfCalls(pathOf(request))) return onCall(request, response);
 		// Nobody logs in for anything else: a connection is good for one answer.
 		response.shouldKeepAlive = false;
 		if (isForeign(request)) send(response, 421, plain, foreignText);

@@ -45,13 +45,14 @@ export const controlRoot: Behavior<ControlRootInput, ControlRootState, ControlRo
 export const collectionName = (plural: string): string => `collection:${plural}`;
 
 const tree = ({localNodes, ...input}: SyncSupervisorInput & DetectorInput): Effect[] => [
+	// Before functions that have instances ask for theirs.
+	{type: 'spawn', name: activatorsPath, behavior: activators.kind, input: null, restart: 'permanent'},
 	...kinds.map(({plural}): Effect => ({type: 'spawn', name: plural, behavior: collectionName(plural), input: null, restart: 'permanent'})),
 	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: detectorPath, behavior: detector.kind, input: {localNodes} satisfies DetectorInput, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: subnetsPath, behavior: subnets.kind, input: input.lineage, restart: 'permanent'},
 	{type: 'spawn', name: relayPath, behavior: relay.kind, input: null, restart: 'permanent'},
-	{type: 'spawn', name: activatorsPath, behavior: activators.kind, input: null, restart: 'permanent'},
 	spawnInspector,
 ];
 

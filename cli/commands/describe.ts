@@ -13,6 +13,7 @@ import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
+import {functionFiguresPath, type FunctionsAnswer} from '../../api/function-figures.js';
 import type {ResourceQuota} from '../../api/kinds/resourcequota.js';
 import {serviceNameLabel} from '../../api/endpoint-labels.js';
 import type {EndpointSlice} from '../../api/kinds/endpointslice.js';
@@ -176,5 +177,10 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 
 async function partsOf(client: Client, fn: FunctionObject): Promise<FunctionParts> {
 	const versions = await versionsOf(client, fn);
-	return {versions, instances: await instancesOf(client, fn, versions)};
+	const {namespace, name} = fn.metadata;
+	const [instances, {functions}] = await Promise.all([
+		instancesOf(client, fn, versions),
+		client.json({path: functionFiguresPath, query: {namespace}}) as Promise<FunctionsAnswer>,
+	]);
+	return {versions, instances, deliveries: functions.find(each => each.name === name)?.triggers ?? []};
 }

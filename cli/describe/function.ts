@@ -1,7 +1,8 @@
 // `describe function`: what is called, by which versions and instances, and how to call it. Pure.
 
 import {isConditionTrue} from '../../api/conditions.js';
-import type {FunctionObject, FunctionSpec} from '../../api/kinds/function.js';
+import type {DeliveryCounts} from '../../api/function-figures.js';
+import type {FunctionObject, FunctionSpec, FunctionTrigger} from '../../api/kinds/function.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {revisionNumber} from '../rollout/deployment.js';
@@ -10,7 +11,12 @@ import {amounts, entriesText, sourceText} from './container.js';
 import {drawConditions, drawFields, drawSection, metadataFields} from './lines.js';
 
 /** What it owns. */
-export type FunctionParts = {readonly versions: readonly ReplicaSet[]; readonly instances: readonly Pod[]};
+export type FunctionParts = {
+	readonly versions: readonly ReplicaSet[];
+	readonly instances: readonly Pod[];
+	/** What was delivered to it, by trigger. */
+	readonly deliveries: readonly DeliveryCounts[];
+};
 
 /** Everything but the events. */
 export function describeFunction(object: FunctionObject, parts: FunctionParts, nowMs: number, widthOf: WidthOf): string {
@@ -38,6 +44,7 @@ export function describeFunction(object: FunctionObject, parts: FunctionParts, n
 		fields +
 		drawSection('Versions', ['REVISION', 'NAME', 'READY'], versionRows(parts), widthOf) +
 		drawSection('Instances', ['NAME', 'READY', 'NODE'], parts.instances.map(instanceRow), widthOf) +
+		drawSection('Triggers', ['NAME', 'SOURCE', ...deliveryHeads], triggerRows(spec.triggers ?? [], parts.deliveries), widthOf) +
 		drawConditions(status.conditions, widthOf)
 	);
 }
@@ -51,6 +58,32 @@ const versionRows = ({versions}: FunctionParts): readonly (readonly string[])[] 
 	[...versions]
 		.sort((a, b) => revisionNumber(b) - revisionNumber(a))
 		.map(set => [String(revisionNumber(set)), set.metadata.name, `${set.status?.readyReplicas ?? 0}/${set.spec?.replicas ?? 0}`]);
+
+const deliveryHeads = ['ACCEPTED', 'WAITING', 'DELIVERED', 'RETRIED', 'FAILED'];
+
+/** Those that it has, then what else is or was delivered to it. */
+function triggerRows(triggers: readonly FunctionTrigger[], deliveries: readonly DeliveryCounts[]): readonly (readonly string[])[] {
+	const countsOf = (name: string): readonly string[] => {
+		const {accepted = 0, waiting = 0, delivered = 0, retried = 0, failed = 0} = deliveries.find(({trigger}) => trigger === name) ?? {};
+		return [accepted, waiting, delivered, retried, failed].map(String);
+	};
+	const others = deliveries.filter(({trigger}) => !triggers.some(({name}) => name === trigger));
+	return [
+		...triggers.map(trigger => [trigger.name, sourceOf(trigger), ...countsOf(trigger.name)]),
+		...others.map(({trigger}) => [trigger, otherSources.get(trigger) ?? '<gone>', ...countsOf(trigger)]),
+	];
+}
+
+const otherSources: ReadonlyMap<string, string> = new Map([
+	['(async)', 'calls with --async'],
+	['(mqtt)', 'messages to its invoke topic'],
+]);
+
+function sourceOf({topic, schedule, timeZone, objects}: FunctionTrigger): string {
+	if (topic !== undefined) return `topic ${topic}`;
+	if (schedule !== undefined) return `schedule ${schedule}${timeZone === undefined ? '' : ` (${timeZone})`}`;
+	return objects === undefined ? '<none>' : `changes of ${objects.kind}`;
+}
 
 const instanceRow = ({metadata, spec, status}: Pod): readonly string[] => [
 	metadata.name,

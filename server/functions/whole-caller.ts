@@ -48,7 +48,9 @@ async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
 		bytes += chunk.length;
 		if (bytes > most) {
 			message.destroy();
-			throw new AppError('ERR_TOO_LARGE', {message: `the answer of the function is larger than ${most} bytes, which is all that is kept of one`});
+			throw new AppError('ERR_TOO_LARGE', {
+				message: `the answer of the function is larger than ${most} bytes, which is all that is kept of one`,
+			});
 		}
 		chunks.push(chunk);
 	}

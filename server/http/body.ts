@@ -55,22 +55,22 @@ export const unsupported = (types: readonly string[]): AppError =>
 		message: `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
 	});
 
-/** All bytes, at most `limits.requestBodyBytes`. What is beyond is never kept. */
-function readBytes(request: IncomingMessage): Promise<Buffer> {
-	const tooLarge = new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.requestBodyBytes} bytes`});
+/** All bytes, at most so many. What is beyond is never kept. Rejects with ERR_TOO_LARGE. */
+export function readBytes(request: IncomingMessage, most: number = limits.requestBodyBytes): Promise<Buffer> {
+	const tooLarge = new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${most} bytes`});
 	const chunks: Buffer[] = [];
 	let bytes = 0;
 	return new Promise((resolve, reject) => {
 		if (Number(request.headers['content-length'] ?? 0) > limits.discardedBodyBytes) return reject(tooLarge);
 		request.on('data', (chunk: Buffer) => {
 			bytes += chunk.length;
-			if (bytes <= limits.requestBodyBytes) chunks.push(chunk);
+			if (bytes <= most) chunks.push(chunk);
 			else chunks.length = 0;
 			if (bytes <= limits.discardedBodyBytes) return;
 			request.pause();
 			reject(tooLarge);
 		});
-		request.on('end', () => (bytes > limits.requestBodyBytes ? reject(tooLarge) : resolve(Buffer.concat(chunks))));
+		request.on('end', () => (bytes > most ? reject(tooLarge) : resolve(Buffer.concat(chunks))));
 		request.on('error', () => reject(new ClientGone('the client closed the connection')));
 		request.on('close', () => reject(new ClientGone('the client closed the connection')));
 	});

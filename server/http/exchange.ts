@@ -13,6 +13,7 @@ import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
 import type {Upgrade} from '../upgrades.js';
 import type {FunctionCalls} from '../functions/calls.js';
+import type {OpenDeliveries} from '../functions/deliveries.js';
 import type {Streams} from './stream.js';
 
 export type Exchange = {
@@ -41,6 +42,8 @@ export type Backend = {
 	readonly access: Access | undefined;
 	/** Undefined where functions are not called. */
 	readonly calls: FunctionCalls | undefined;
+	/** Undefined where nothing is delivered to functions. */
+	readonly deliveries: OpenDeliveries | undefined;
 	/** Undefined where Secrets are neither taken nor shown. */
 	readonly seals: Seals | undefined;
 	/** Undefined where no code of functions is kept. */

@@ -7,7 +7,7 @@ import {joinPath, tokensPath} from '../../api/join.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
 import {actorsPath} from '../../api/inspect.js';
-import {invoke} from './invoke.js';
+import {callResult, invoke} from './invoke.js';
 import {createToken, deleteToken, join, listTokens} from './access.js';
 import {listActors, readActor} from './actors.js';
 import {fetchArtifact, findArtifact, uploadArtifact} from './artifacts.js';
@@ -99,6 +99,7 @@ function addOwn(router: Router<Route>): void {
 	router.on('POST', '/troupe/v1/net/nodes/:name', {handle: checkFromNode});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});
 	router.on('GET', functionFiguresPath, {handle: functionFigures});
+	router.on('GET', '/troupe/v1/calls/:id', {handle: callResult});
 	router.on('GET', '/troupe/v1/mqtt', {handle: mqtt});
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
 	router.on('GET', '/troupe/v1/backup', {handle: backup});

@@ -4,7 +4,7 @@
 // Records of an older version have no checksum. The system that owns the store rewrites them once (`addSums`); the batch that leaves none without
 // one writes the totals, and from then on a record without one is damage.
 
-import {isReadOnDemand, storePrefix} from '../../api/keys.js';
+import {bodyAtLoad, storePrefix} from '../../api/keys.js';
 import {sameMeta} from './meta.js';
 import {withoutSum, withSum, sumOf, type SummedRecord} from './record-sum.js';
 import type {Batch, LoadOutcome, Meta, MetaOutcome, RecordTotals, StoreDriver, StoreFailure, StoredRecord, Write} from './store.js';
@@ -192,14 +192,14 @@ function load(state: State, prefix: string, done: (outcome: LoadOutcome) => void
 }
 
 /**
- * Takes the sum of a record as it is read. Where everything is loaded, what is read on demand is left out of it: all of that together would not
- * fit into memory.
+ * Takes the sum of a record as it is read. Where everything is loaded, what is read when it is asked for is left out of it: all of
+ * that together would not fit into memory.
  */
 const readingOf =
 	(prefix: string) =>
 	(record: StoredRecord): SummedRecord => {
 		const summed = withoutSum(record);
-		return prefix === storePrefix && isReadOnDemand(record.key) ? {...summed, body: ''} : summed;
+		return prefix === storePrefix ? {...summed, body: bodyAtLoad(record.key, summed.body)} : summed;
 	};
 
 /** What was read, if all of it is as it was written; what is known is known from it. */

@@ -21,7 +21,7 @@ test('the root starts a collection for each kind, the scheduler, the detector an
 	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'), ...systemClasses)));
 	t.deepEqual(
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
-		[...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync', 'subnets', 'relay', 'activators', 'inspector'].map(name => [
+		['activators', ...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync', 'subnets', 'relay', 'inspector'].map(name => [
 			name,
 			'permanent',
 		]),

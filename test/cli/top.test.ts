@@ -110,7 +110,7 @@ test('what top is not for is said', async t => {
 test('functions are shown with their calls, by name, by namespace and as they are told', async t => {
 	const rest: FunctionFigures = {
 		...{namespace: 'default', name: 'rest', desired: 0, ready: 0, calls: 0, held: 0},
-		...{answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0},
+		...{answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0, triggers: []},
 	};
 	const busy = {...rest, name: 'busy', calls: 3, held: 1, desired: 2, ready: 1, answered: 40, failed: 2, coldStarts: 2, coldStartMs: 824};
 	const late = {...rest, namespace: 'shop', name: 'late', coldStarts: 1, coldStartMs: 12_340};

@@ -7,7 +7,8 @@ import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {hexOfDigest} from '../../api/function-instance.js';
 import {AppError} from '../../api/errors.js';
-import {createFoundArtifacts, openArtifactStore, type ArtifactRecords, type ArtifactStore} from '../../server/artifact-store.js';
+import {createFoundArtifacts, openArtifactStore, type ArtifactStore} from '../../server/artifact-store.js';
+import type {StoreRecords} from '../../server/store-records.js';
 import {archiveBounds} from '../../system/archive/bounds.js';
 import {packFolder, type Archive} from '../../system/archive/pack.js';
 import {systemClock, type Clock} from '../../system/time/clock.js';
@@ -46,7 +47,7 @@ export type Kept = {
 export function keptArtifacts(clock: Clock = systemClock): Kept {
 	const bodies = new Map<string, string>();
 	let left = Infinity;
-	const records: ArtifactRecords = {
+	const records: StoreRecords = {
 		put(key, body) {
 			if (left-- <= 0) return Promise.reject(new AppError('ERR_STORE', {message: 'the disk is full'}));
 			if (body === undefined) bodies.delete(key);

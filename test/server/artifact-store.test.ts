@@ -6,10 +6,10 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {AppError} from '../../api/errors.js';
 import {functionAnnotation} from '../../api/function-instance.js';
-import {artifactStoreKey, isReadOnDemand, parseArtifactStoreKey, storePrefix} from '../../api/keys.js';
+import {artifactStoreKey, bodyAtLoad, parseArtifactStoreKey, storePrefix} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
-import {artifactRecords} from '../../cli/serving/control/artifact-records.js';
+import {storeRecords} from '../../cli/serving/control/store-records.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore} from '../../server/artifact-store.js';
 import {startArtifactSweep} from '../../server/artifact-sweep.js';
 import {startPipeline, type Pipeline} from '../../system/commit/pipeline.js';
@@ -50,7 +50,7 @@ function termOver(driver: StoreDriver): Promise<Opened> {
 			outcome => {
 				if (!outcome.ok) return reject(AppError.of(outcome.error));
 				const pipeline = outcome.value;
-				resolve({store: openArtifactStore(found, artifactRecords(pipeline, driver), systemClock), pipeline, told});
+				resolve({store: openArtifactStore(found, storeRecords(pipeline, driver), systemClock), pipeline, told});
 			},
 		),
 	);
@@ -139,7 +139,7 @@ test('level: a start keeps no byte of an artifact in memory', async t => {
 	t.true(one.ok && all.ok);
 	const [asked] = one.ok ? one.records : [];
 	t.is(Buffer.from(asked?.body ?? '', 'base64').compare(archive.bytes.subarray(0, chunk)), 0, 'who asks for one gets it');
-	t.true(all.ok && [...all.records].filter(({key}) => isReadOnDemand(key)).every(({body}) => body === ''));
+	t.true(all.ok && [...all.records].every(({key, body}) => body === bodyAtLoad(key, body)));
 });
 
 test('keys of artifacts are told from all others, and none begins another one', t => {
@@ -153,8 +153,8 @@ test('keys of artifacts are told from all others, and none begins another one', 
 		'/troupe/vault/x',
 	])
 		t.is(parseArtifactStoreKey(key), undefined);
-	t.false(isReadOnDemand(artifactStoreKey(hex, 'meta')));
-	t.true(isReadOnDemand(artifactStoreKey(hex, 0)));
+	t.is(bodyAtLoad(artifactStoreKey(hex, 'meta'), 'a'), 'a');
+	t.is(bodyAtLoad(artifactStoreKey(hex, 0), 'a'), '');
 });
 
 test('what is no archive, or another one, is not kept', async t => {

@@ -75,6 +75,7 @@ test('every function is told, by namespace and name, to who may read functions',
 		name: 'z',
 		...{desired: 2, ready: 1},
 		...{calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0},
+		triggers: [],
 	});
 	t.is(typeof all.sinceMs, 'number');
 	const some = await json<FunctionsAnswer>(200, 'GET', `${path}?namespace=other`);

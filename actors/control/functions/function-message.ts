@@ -29,3 +29,6 @@ export type Release = Message & {readonly type: 'release'; readonly ticket: stri
 
 /** From an activator to its function: so many instances are needed. */
 export type Demand = Message & {readonly type: 'demand'; readonly desired: number};
+
+/** To a function: what one of its triggers had to deliver was given up. */
+export type Undelivered = Message & {readonly type: 'undelivered'; readonly trigger: string; readonly message: string};

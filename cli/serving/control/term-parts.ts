@@ -16,6 +16,7 @@ import type {Upstream} from '../../../server/gateway.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {createFunctionCalls} from '../../../server/functions/calls.js';
+import type {Triggers} from '../../../server/functions/triggers.js';
 import type {ConnectHere} from '../../../server/functions/instance-connections.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
@@ -36,7 +37,8 @@ import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {OutsideUrl} from '../../../system/links/outside-url.js';
 import {routedLinks} from '../../../system/links/routed-links.js';
 import type {StoreDriver} from '../../../system/store/store.js';
-import {artifactRecords} from './artifact-records.js';
+import {createFoundDeliveries, openFunctionDeliveries, type FoundDeliveries} from './function-deliveries.js';
+import {storeRecords} from './store-records.js';
 import {auditFile} from './audit-file.js';
 import {controlPlaneOf} from './control-plane.js';
 import {observerOf} from '../process/process-parts.js';
@@ -99,16 +101,24 @@ type State = {
 	readonly topics: Topics;
 	readonly expiry: TokenExpiry;
 	readonly userSystems: UserSystems;
-	/** What the store holds beside objects, events and artifacts. */
+	/** What the store holds beside objects, events, artifacts and deliveries. */
 	readonly records: Map<string, string>;
 	readonly foundArtifacts: FoundArtifacts;
+	readonly foundDeliveries: FoundDeliveries;
 	/** Deleted nodes whose login is being taken back. */
 	readonly forgetting: Set<string>;
 	readonly late: Late;
 };
 
 /** What is opened after the parts that ask for it. */
-type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns; inspection?: Inspection; endSweep?: () => void};
+type Late = {
+	control?: ControlSystem;
+	tokens?: Tokens;
+	signs?: NodeSigns;
+	inspection?: Inspection;
+	endSweep?: () => void;
+	triggers?: Triggers;
+};
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
 export async function openTermParts(options: TermPartsOptions): Promise<TermParts> {
@@ -123,11 +133,7 @@ export async function openTermParts(options: TermPartsOptions): Promise<TermPart
 		const seals = await openSeals(vault);
 		const tokens = openTokens(vault, context.processParts.clock.nowMs, expiry.follow);
 		late.tokens = tokens;
-		const artifacts = openArtifactStore(
-			state.foundArtifacts,
-			artifactRecords(control.pipeline, options.driver),
-			context.processParts.clock,
-		);
+		const artifacts = openArtifactStore(state.foundArtifacts, storeRecords(control.pipeline, options.driver), context.processParts.clock);
 		return partsOf(state, {control, vault, seals, tokens, artifacts});
 	} catch (error) {
 		expiry.stop();
@@ -164,6 +170,7 @@ async function openState(options: TermPartsOptions): Promise<State> {
 		userSystems,
 		records: new Map(),
 		foundArtifacts: createFoundArtifacts(),
+		foundDeliveries: createFoundDeliveries(),
 		forgetting: new Set(),
 		late,
 	};
@@ -180,7 +187,7 @@ function endAll({brokerPort, options, late}: State, login: string): void {
 }
 
 function openControlOf(state: State): Promise<ControlSystem> {
-	const {options, brokerPort, topics, userSystems, records, foundArtifacts, forgetting, late} = state;
+	const {options, brokerPort, topics, userSystems, records, foundArtifacts, foundDeliveries, forgetting, late} = state;
 	const {context, driver, ownNodes} = options;
 	const {processParts, log} = context;
 	return opened<ControlSystem>(done =>
@@ -201,13 +208,14 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				measure: peer => !isHere(state, peer),
 				onChange(change) {
 					topics.onChange(change);
+					late.triggers?.hear(change);
 					const {plural, name} = parseObjectKey(change.key);
 					if (plural !== 'nodes') return;
 					late.signs?.wake();
 					if (change.after === undefined) void forgetNode(state, name);
 				},
 				onEvent: topics.onEvent,
-				onRecord: (key, body) => void (foundArtifacts.note(key, body) || records.set(key, body)),
+				onRecord: (key, body) => void (foundArtifacts.note(key, body) || foundDeliveries.note(key, body) || records.set(key, body)),
 				...(options.design === undefined ? {} : {design: options.design}),
 				...(options.settings === undefined ? {} : {settings: options.settings}),
 			},
@@ -256,6 +264,13 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	late.inspection = inspection;
 	const {connectHere = () => undefined} = options;
 	const calls = createFunctionCalls({control: controlPlane, clock: context.processParts.clock, connectHere});
+	const deliveries = openFunctionDeliveries(state.foundDeliveries, {
+		context,
+		control: controlPlane,
+		records: storeRecords(control.pipeline, options.driver),
+		callWhole: calls.callWhole,
+		publish: (topic, payload) => brokerPort.pubsub.publish(topic, payload, {retain: false}),
+	});
 	const inspectDoor = openMqttDoor({
 		inspection,
 		pubsub: brokerPort.tools,
@@ -264,6 +279,8 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		onRefused: refusedRequests(context),
 	});
 	const endSigns = (): void => {
+		late.triggers?.close();
+		deliveries.close();
 		calls.close();
 		inspection.close();
 		inspectDoor.close();
@@ -279,7 +296,17 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		tokens,
 		upstream(ca) {
 			const access: Access = {tokens, ca, servers, broker, isOwnNode: name => isHere(state, name), cut: brokerPort.cut};
-			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, calls, seals, artifacts};
+			return {
+				type: 'serving',
+				control: controlPlane,
+				inspection,
+				authenticate: tokens.authenticate,
+				access,
+				calls,
+				deliveries,
+				seals,
+				artifacts,
+			};
 		},
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
 		artifactsFor: node => digest => {
@@ -294,6 +321,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		},
 		begin() {
 			control.begin();
+			late.triggers = deliveries.begin();
 			late.signs = hearSigns(state, control);
 			late.endSweep = startArtifactSweep({
 				artifacts,
