@@ -67,5 +67,9 @@ export const detectorAddress: Address = address(controlSystem, detectorPath);
 export const activatorsPath = 'activators';
 export const activatorsAddress: Address = address(controlSystem, activatorsPath);
 
-/** The activator of a function: called like its record. */
-export const activatorOf = (namespace: string, name: string): Address => address(controlSystem, `${activatorsPath}/${namespace}.${name}`);
+/** The name of a function's activator: that of its record. Of a version that has its own share of the calls, with the number of that. */
+export const activatorName = ({namespace, name}: {readonly namespace: string; readonly name: string}, revision?: number): string =>
+	`${namespace}.${name}${revision === undefined ? '' : `@${revision}`}`;
+
+export const activatorOf = (namespace: string, name: string, revision?: number): Address =>
+	address(controlSystem, `${activatorsPath}/${activatorName({namespace, name}, revision)}`);

@@ -119,6 +119,8 @@ export const limits = {
 	functionHoldMs: 60_000,
 	/** It keeps away from instances that have not taken it for so long, as long as there is no other. */
 	functionAvoidMs: 1_000,
+	/** Versions of a function that share its calls. */
+	functionShares: 16,
 	/** Triggers of a function. */
 	functionTriggers: 32,
 	/** How often a delivery that failed is tried again: unless its trigger says otherwise, and at most; the first pause, doubled each time, and the longest. */

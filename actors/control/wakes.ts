@@ -15,6 +15,7 @@ import {
 	type ObjectKey,
 } from '../../api/keys.js';
 import {functionLabel} from '../../api/function-instance.js';
+import type {FunctionObject} from '../../api/kinds/function.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {isProvisioned, nodeOfVolume, type PersistentVolume} from '../../api/kinds/persistentvolume.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -57,7 +58,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	}
 	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
 	wakes.push(...ofPolicies(plural, {before, after}, known));
-	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
+	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
 	if (plural === secrets) wakes.push(...ofCertificate(change.key, known));
 	if (isNetworkKey(change.key) && isNetworkNews(plural, before, after)) {
@@ -76,7 +77,8 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 		wakes.push(...ofVolume(change.key, before as PersistentVolume | undefined, after as PersistentVolume | undefined, known));
 	if (plural === 'nodes') wakes.push(...ofNode(before as NodeObject | undefined, after as NodeObject | undefined, known));
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
-	if (plural === 'functions') wakes.push(activatorWake(change.key));
+	if (plural === 'functions')
+		wakes.push(...activatorWakes(change.key, before as FunctionObject | undefined, after as FunctionObject | undefined));
 	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(...removedNode(before.metadata.name));
 	return wakes;
 }
@@ -153,8 +155,8 @@ function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
 	if (definition !== undefined) yield wakeOf(objectAddress(objectKey(definition.plural, metadata.namespace, metadata.name)));
 }
 
-function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined): Iterable<Wake> {
-	if (concernsOwner(before, after)) yield* ofInstance(after ?? before);
+function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
+	if (concernsOwner(before, after)) yield* ofInstance(after ?? before, known);
 	const news = newsForScheduler(before, after);
 	if (news !== undefined) yield toScheduler(news);
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
@@ -165,15 +167,19 @@ function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined): I
 	}
 }
 
-function* ofInstance(pod: Pod | undefined): Iterable<Wake> {
+function* ofInstance(pod: Pod | undefined, known: Known): Iterable<Wake> {
 	const {namespace = '', labels} = pod?.metadata ?? {};
 	const name = labels?.[functionLabel];
-	if (name !== undefined) yield wakeOf(activatorOf(namespace, name));
+	if (name === undefined) return;
+	const key = objectKey('functions', namespace, name);
+	yield* activatorWakes(key, known.get(key) as FunctionObject | undefined);
 }
 
-function activatorWake(key: ObjectKey): Wake {
+/** Of all that its versions have. */
+function* activatorWakes(key: ObjectKey, ...looks: readonly (FunctionObject | undefined)[]): Iterable<Wake> {
 	const {namespace, name} = parseObjectKey(key);
-	return wakeOf(activatorOf(namespace, name));
+	const revisions = new Set(looks.flatMap(fn => [undefined, ...(fn?.spec?.traffic ?? []).map(({revision}) => revision)]));
+	for (const revision of revisions) yield wakeOf(activatorOf(namespace, name, revision));
 }
 
 const dirty = (node: string, key: ObjectKey): Wake => {

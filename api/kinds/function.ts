@@ -7,6 +7,7 @@ import type {KindDefinition} from '../kind.js';
 import {limits} from '../limits.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkEnv, checkEnvFrom} from '../rules/env.js';
+import {checkTraffic} from '../rules/function-traffic.js';
 import {checkTriggers} from '../rules/function-triggers.js';
 import {checkProgramText} from '../rules/program-text.js';
 import {membersOf, refuse, type Found} from '../rules/report.js';
@@ -72,6 +73,7 @@ function validate(found: Found, draft: Draft): void {
 	checkEnvFrom(found, 'spec.envFrom', envFrom);
 	checkResources(found, 'spec.resources', resources);
 	checkTriggers(found, 'spec.triggers', spec['triggers']);
+	checkTraffic(found, 'spec.traffic', spec['traffic']);
 }
 
 function checkTime(found: Found, path: string, value: unknown, leastMs: number, mostMs: number): void {

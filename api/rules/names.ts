@@ -36,6 +36,9 @@ export const labelKeyWords =
 	'letters, digits, "-", "_" and ".", with a letter or digit at both ends, at most 63 characters, behind a DNS prefix and "/" if wanted';
 const labelValueWords = 'letters, digits, "-", "_" and ".", with a letter or digit at both ends, at most 63 characters, or empty';
 
+/** What HTTP takes as the name of a header or a cookie (RFC 9110, section 5.6.2). */
+export const isToken = (text: string): boolean => text.length <= 256 && /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(text);
+
 export function checkDnsLabel(found: Found, path: string, text: string): void {
 	if (!isDnsLabel(text)) refuse(found, path, `must be ${labelWords}, got ${shown(text)}`);
 }

@@ -4,7 +4,7 @@ import {limits} from '../limits.js';
 import type {Json} from '../object.js';
 import {readRoutePattern} from '../route-pattern.js';
 import {shown} from '../shown.js';
-import {checkDnsSubdomain, isDnsLabel} from './names.js';
+import {checkDnsSubdomain, isDnsLabel, isToken} from './names.js';
 import {itemsOf, membersOf, refuse, requireOne, textOf, type Found} from './report.js';
 
 /** A host name, or `*.` and one. */
@@ -59,9 +59,6 @@ function checkMatch(found: Found, at: string, value: Json, allowance: PatternAll
 }
 
 const comparisons = ['exact', 'prefix', 'regex'] as const;
-
-/** RFC 9110 section 5.6.2. */
-const isToken = (text: string): boolean => text.length <= 256 && /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(text);
 
 function checkComparison(found: Found, at: string, value: Json | undefined, allowance: PatternAllowance): void {
 	const object = membersOf(value);

@@ -3,7 +3,7 @@
 import {limits} from '../limits.js';
 import {envFrom, envVar, resources} from './container.js';
 import {objectWith} from './metadata.js';
-import {about, conditions, count, list, mergedBy, oneOf, optional, record, selector, someOf, text, whole} from './parts.js';
+import {about, conditions, count, list, maxInt32, mergedBy, oneOf, optional, record, selector, someOf, text, whole} from './parts.js';
 
 const trigger = () =>
 	record({
@@ -26,6 +26,34 @@ const trigger = () =>
 		deadLetterTopic: optional(about('The MQTT topic that gets what could not be delivered.', text())),
 	});
 
+const share = () =>
+	record({
+		revision: optional(
+			about('A version, by the number that troupe rollout history shows; the newest one when left out.', whole(1, maxInt32)),
+		),
+		weight: optional(
+			about(
+				'Its share of the calls that no match takes: weight / sum of all. 1 when left out, 0 for one with a match.',
+				whole(0, limits.routeWeight),
+			),
+		),
+		match: optional(
+			about(
+				'It takes all calls that fulfil this; the first in the list wins.',
+				record({
+					header: about(
+						'A header; one that only has to be there where nothing else is said.',
+						record({
+							name: about('Its name.', text()),
+							exact: optional(about('The whole of it, letter by letter.', text())),
+							prefix: optional(about('Its beginning.', text())),
+						}),
+					),
+				}),
+			),
+		),
+	});
+
 export const spec = () =>
 	record({
 		userUploadFilePath: optional(
@@ -41,6 +69,7 @@ export const spec = () =>
 		envFrom: optional(about('Variables for all entries of ConfigMaps and Secrets.', list(envFrom()))),
 		resources: optional(about('What each instance needs and may use.', resources())),
 		triggers: optional(about('What calls it besides its callers.', list(trigger(), mergedBy('name')))),
+		traffic: optional(about('Which versions are called, instead of the newest one alone.', someOf(share()))),
 		revisionHistoryLimit: optional(about('How many older versions are kept; 10 when left out.', count())),
 	});
 
@@ -51,6 +80,12 @@ export const status = () =>
 		desired: optional(about('Instances that its calls need.', count())),
 		instances: optional(about('Instances there are.', count())),
 		ready: optional(about('Those that take calls.', count())),
+		demands: optional(
+			about(
+				'What the calls of versions need that traffic names by their number.',
+				list(record({revision: about('The version.', count()), desired: about('Instances that its calls need.', count())})),
+			),
+		),
 		updated: optional(about('Of these, those of the newest version.', count())),
 		conditions: optional(conditions()),
 	});

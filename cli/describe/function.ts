@@ -1,6 +1,7 @@
 // `describe function`: what is called, by which versions and instances, and how to call it. Pure.
 
 import {isConditionTrue} from '../../api/conditions.js';
+import {shareOf, type Share} from '../../api/function-traffic.js';
 import type {DeliveryCounts} from '../../api/function-figures.js';
 import type {FunctionObject, FunctionSpec, FunctionTrigger} from '../../api/kinds/function.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -38,6 +39,7 @@ export function describeFunction(object: FunctionObject, parts: FunctionParts, n
 		['Environment', environmentLines(spec)],
 		['Instances', `${desired} desired | ${instances} total | ${ready} ready`],
 		['Revision', String(revision ?? '<none>')],
+		['Traffic', spec.traffic?.map(shareLine)],
 		['Call', [`POST /functions/${place}`, `troupe execute ${place} '{}'`]],
 	]);
 	return (
@@ -83,6 +85,14 @@ function sourceOf({topic, schedule, timeZone, objects}: FunctionTrigger): string
 	if (topic !== undefined) return `topic ${topic}`;
 	if (schedule !== undefined) return `schedule ${schedule}${timeZone === undefined ? '' : ` (${timeZone})`}`;
 	return objects === undefined ? '<none>' : `changes of ${objects.kind}`;
+}
+
+/** `revision 3: weight 90`, `newest: weight 0, header x-canary = yes`. */
+function shareLine(share: Share): string {
+	const {name, exact, prefix} = share.match?.header ?? {};
+	const wanted = exact === undefined ? (prefix === undefined ? '' : ` = ${prefix}...`) : ` = ${exact}`;
+	const version = share.revision === undefined ? 'newest' : `revision ${share.revision}`;
+	return `${version}: weight ${shareOf(share)}${name === undefined ? '' : `, header ${name}${wanted}`}`;
 }
 
 const instanceRow = ({metadata, spec, status}: Pod): readonly string[] => [

@@ -5,11 +5,16 @@
 
 import {request as httpRequest, type ClientRequest, type IncomingMessage} from 'node:http';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
+import {isOfVersion, templateOf} from '../../actors/control/functions/function-template.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {revisionAnnotation} from '../../api/rollouts.js';
+import {revisionFor} from '../../api/function-traffic.js';
+import {systemRandom} from '../../system/time/random.js';
 import {hasCode} from '../../system/files/errno.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
@@ -31,6 +36,7 @@ export type CallParts = {
 export async function callFunction(parts: CallParts, caller: Caller, fn: FunctionName): Promise<void> {
 	const {control, clock, counters} = parts;
 	const key = objectKey('functions', fn.namespace, fn.name);
+	const revision = revisionOf(control, key, caller.headers);
 	const counted = counters.begun(functionAt(control, key));
 	const cause = `${caller.door} calls ${key}`;
 	const under: UnderWay = {upstream: undefined};
@@ -39,7 +45,7 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 		if (asked === undefined) return;
 		const over: Release = {type: 'release', ticket: asked.ticket};
 		asked = undefined;
-		control.tell(activatorOf(fn.namespace, fn.name), over, cause);
+		control.tell(activatorOf(fn.namespace, fn.name, revision), over, cause);
 	};
 	// Who goes gives the place up, also while it waits.
 	const hears = caller.whenOver(isAnswered => {
@@ -52,7 +58,7 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 		let avoid: readonly string[] = [];
 		for (let tries = 1; ; tries++) {
 			counted.waits();
-			asked = {type: 'acquire', function: key, ticket: `${caller.id}/${tries}`, avoid};
+			asked = {type: 'acquire', function: key, ...(revision === undefined ? {} : {revision}), ticket: `${caller.id}/${tries}`, avoid};
 			const leftMs = untilMs - clock.monotonicMs();
 			const slot = await slotOf(control, asked, cause, avoid.length === 0 ? leftMs : Math.min(leftMs, limits.functionAvoidMs));
 			if (caller.isGone()) return;
@@ -78,6 +84,17 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 	}
 }
 
+/** The version that takes the call; undefined: the newest, also where the one that is named is that, or is none. */
+function revisionOf({index}: ControlPlane, key: ObjectKey, headers: Caller['headers']): number | undefined {
+	const fn = index.get(key) as FunctionObject | undefined;
+	const revision = revisionFor(fn?.spec?.traffic, headers, systemRandom.next());
+	if (fn === undefined || revision === undefined) return undefined;
+	for (const set of index.byOwner(fn.metadata.uid))
+		if (set.metadata.annotations?.[revisionAnnotation] === String(revision))
+			return isOfVersion(set as ReplicaSet, templateOf(fn)) ? undefined : revision;
+	return undefined;
+}
+
 /** What goes to an instance just now. */
 type UnderWay = {upstream: ClientRequest | undefined};
 
@@ -89,12 +106,14 @@ const timeoutOf = (control: ControlPlane, key: ObjectKey): number => timeoutMsOf
 
 /** Undefined: there was none in that time. */
 async function slotOf(control: ControlPlane, asked: Acquire, cause: string, deadlineMs: number): Promise<Slot | undefined> {
-	const {namespace, name} = parseObjectKey(asked.function);
+	const {revision, function: key} = asked;
+	const {namespace, name} = parseObjectKey(key);
 	for (let tries = 1; ; tries++) {
 		const fn = functionAt(control, asked.function);
 		if (fn === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
 		// A function that has instances has an activator, too.
-		const to = tries === 1 && (fn.status?.desired ?? 0) > 0 ? activatorOf(namespace, name) : activatorsAddress;
+		const isThere = revision === undefined && (fn.status?.desired ?? 0) > 0;
+		const to = tries === 1 && isThere ? activatorOf(namespace, name) : activatorsAddress;
 		const outcome: Outcome<Slot> = await control.ask(to, asked, {deadlineMs, cause});
 		if (outcome.ok) return outcome.value;
 		const {error} = outcome;

@@ -133,3 +133,47 @@ test('a function whose code nobody has uploaded says so, and has no instances', 
 	t.deepEqual(writes(effects), []);
 	t.like((object as FunctionObject).status?.conditions, [{type: 'Callable', status: 'False', reason: 'NoCode'}]);
 });
+
+test('versions that traffic names are as large as their own calls need, and others go', t => {
+	const old = aFunction({artifact: digest('b')});
+	const older = aFunction({artifact: digest('c')});
+	const fn = aFunction({traffic: [{revision: 1, weight: 90}, {weight: 10}]}, {desired: 1, demands: [{revision: 1, desired: 2}]});
+	const {effects, object} = told(fn, [...version(old, 1, 1), ...version(older, 2, 1), ...version(fn, 3, 0)]);
+	t.deepEqual(writes(effects).toSorted(), ['add-1 to 2', 'add-2 to 0', 'add-3 to 1']);
+	const asked = effects.flatMap(effect => (effect.type === 'tell' && effect.message.type === 'activate' ? [effect.message] : []));
+	t.deepEqual(asked, [
+		{type: 'activate', function: 'functions/default/add'},
+		{type: 'activate', function: 'functions/default/add', revision: 1},
+	] as unknown as typeof asked);
+	t.deepEqual((object as FunctionObject).status?.demands, [{revision: 1, desired: 2}]);
+});
+
+test('where the newest version is also named by its number, its set is for both', t => {
+	const fn = aFunction({traffic: [{revision: 1}, {weight: 1}]}, {desired: 1, demands: [{revision: 1, desired: 1}]});
+	t.deepEqual(writes(told(fn, version(fn, 1, 1)).effects), ['add-1 to 2']);
+});
+
+test('what traffic does not name any more is forgotten, and its version is one of the old ones', t => {
+	const fn = aFunction({}, {desired: 1, demands: [{revision: 1, desired: 2}]});
+	const {effects, object} = told(fn, [...version(aFunction({artifact: digest('b')}), 1, 2), ...version(fn, 2, 1)]);
+	t.deepEqual(writes(effects), ['add-1 to 0']);
+	t.is((object as FunctionObject).status?.demands, undefined);
+});
+
+test('a version that traffic names is kept beyond its history, and one that there is not is told', t => {
+	const fn = aFunction({revisionHistoryLimit: 0, traffic: [{revision: 1, weight: 1}, {revision: 7}, {}]}, {desired: 1});
+	const {effects, object} = told(fn, [
+		...version(aFunction({artifact: digest('b')}), 1, 0),
+		...version(aFunction({artifact: digest('c')}), 2, 0),
+		...version(fn, 3, 1),
+	]);
+	t.deepEqual(writes(effects), ['delete add-2']);
+	const condition = (object as FunctionObject).status?.conditions?.find(({type}) => type === 'TrafficKnown');
+	t.regex(condition?.message ?? '', /names revision 7, which there is not/);
+});
+
+test('the need of a version is kept beside that of all', t => {
+	const fn = aFunction({traffic: [{revision: 1}]}, {desired: 1});
+	const {object} = told(fn, [], [{type: 'demand', desired: 2, revision: 1} as Message]);
+	t.like(object?.status, {desired: 1, demands: [{revision: 1, desired: 2}]});
+});

@@ -155,6 +155,35 @@ test.serial('top tells calls, failures and cold starts', async t => {
 	t.regex(await cluster.fine('top', 'functions', 'broken'), /^NAME .*\nbroken +0 +0 +\d\/\d +0 +1 +1 +\S+\n$/);
 });
 
+test.serial('versions share the calls by weight and header, changed without a lost call', async t => {
+	const code = (version: number): string => `export default () => ({version: ${version}});\n`;
+	await deploy('shared', code(1));
+	t.deepEqual(valueOf(await call('shared', {})), {version: 1});
+	const canary = {name: 'x-canary', exact: 'yes'};
+	await deploy('shared', code(2), {traffic: [{revision: 1}, {match: {header: canary}}]});
+	t.deepEqual(valueOf(await call('shared', {})), {version: 1});
+	t.deepEqual(valueOf(await call('shared', {}, {headers: {'x-canary': 'yes'}})), {version: 2});
+	t.regex(await cluster.fine('describe', 'function/shared'), /Traffic: +revision 1: weight 1\n +newest: weight 0, header x-canary = yes/);
+	const patched = (traffic: object | null): Promise<string> =>
+		cluster.fine('patch', 'function', 'shared', '--type=merge', '-p', JSON.stringify({spec: {traffic}}));
+	const answers: Answer[] = [];
+	let isOver = false;
+	const callers = Array.from({length: 3}, async () => {
+		while (!isOver) answers.push(await call('shared', {}));
+	});
+	const versionsAfter = (from: number): ReadonlySet<number> =>
+		new Set(answers.slice(from).map(answer => (valueOf(answer) as {version: number}).version));
+	await patched([{revision: 1, weight: 50}, {weight: 50}]);
+	const half = answers.length;
+	await eventually('both versions answer', () => versionsAfter(half).size === 2);
+	await patched(null);
+	await eventually('the newest takes all', () => answers.slice(-40).every(answer => (valueOf(answer) as {version: number}).version === 2));
+	isOver = true;
+	await Promise.all(callers);
+	t.true(answers.every(({status}) => status === 200));
+	t.regex(await cluster.fine('rollout', 'status', 'function/shared'), /successfully rolled out/);
+});
+
 test.serial('after a death of the cluster functions are called again, and what ran runs on', async t => {
 	const before = await cluster.fine('get', 'pods', '-o', 'name');
 	t.regex(before, /pod\/add-/);

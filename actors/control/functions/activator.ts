@@ -23,7 +23,11 @@ import {isDeleting} from '../objects/garbage.js';
 import type {Acquire, Demand, Release, Slot} from './function-message.js';
 import {instancesNow, leastBusy, withoutTicket, withTicket, type Instances} from './instances.js';
 
-export type ActivatorInput = {readonly function: ObjectKey};
+export type ActivatorInput = {
+	readonly function: ObjectKey;
+	/** Of a version that has its own share of the calls; undefined: of all others. */
+	readonly revision?: number;
+};
 
 export type ActivatorMessage =
 	| Acquire
@@ -41,6 +45,7 @@ type Peak = {readonly needed: number; readonly untilMs: number};
 
 export type ActivatorState = {
 	readonly function: ObjectKey;
+	readonly revision?: number;
 	readonly instances: Instances;
 	/** Oldest first. */
 	readonly held: readonly Held[];
@@ -57,7 +62,7 @@ export type ActivatorState = {
 export const activator: Behavior<ActivatorInput, ActivatorState, ActivatorMessage> = {
 	kind: 'Activator',
 	init(input, context) {
-		const desired = functionAt(input.function, context)?.status?.desired ?? 0;
+		const desired = demandOf(functionAt(input.function, context), input.revision);
 		// It may follow on another one, whose instances are used or not: that will be seen.
 		const peaks = desired === 0 ? [] : [{needed: desired, untilMs: context.nowMs}];
 		return settled({...input, instances: new Map(), held: [], peaks, needed: 0, told: desired, looksAtMs: undefined}, context);
@@ -114,7 +119,7 @@ function released(state: ActivatorState, {ticket}: Release, context: Context): N
 /** As the index has it now. */
 function settled(state: ActivatorState, context: Context): Next<ActivatorState> {
 	const fn = functionAt(state.function, context);
-	const seen = {...state, instances: instancesNow(fn, context.known, state.instances), told: fn?.status?.desired ?? 0};
+	const seen = {...state, instances: instancesNow(fn, context.known, state), told: demandOf(fn, state.revision)};
 	const refusal = refusalOf(state.function, fn);
 	if (refusal === undefined) return gone(seen, context);
 	const {state: after, effects} = gone({...seen, held: []}, context);
@@ -137,7 +142,7 @@ function gone(state: ActivatorState, context: Context): Next<ActivatorState> {
 	const looksAtMs = looksAtOf(counted, fn, context.nowMs);
 	return next({...counted, told: desired, looksAtMs}, [
 		...given.effects,
-		...(desired === state.told || fn === undefined ? [] : [demand(state.function, desired)]),
+		...(desired === state.told || fn === undefined ? [] : [demand(state, desired)]),
 		...(looksAtMs === state.looksAtMs ? [] : [lookAt(looksAtMs, idleOf(fn))]),
 	]);
 }
@@ -180,14 +185,25 @@ function neededBy({instances, held}: ActivatorState, fn: FunctionObject | undefi
 	return Math.ceil(calls / (fn?.spec?.concurrency ?? limits.functionConcurrencyDefault));
 }
 
-function desiredOf({needed, peaks}: ActivatorState, fn: FunctionObject | undefined): number {
-	if (refusesAll(fn)) return 0;
+function desiredOf({needed, peaks, revision}: ActivatorState, fn: FunctionObject | undefined): number {
+	if (refusesAll(fn) || !isNamed(fn, revision)) return 0;
 	return Math.min(Math.max(needed, peaks[0]?.needed ?? 0), fn?.spec?.max ?? limits.functionInstancesDefault);
 }
 
 const refusesAll = (fn: FunctionObject | undefined): boolean => fn === undefined || isDeleting(fn) || fn.spec?.artifact === undefined;
 
-const demand = (key: ObjectKey, desired: number): Effect => tell(objectAddress(key), {type: 'demand', desired} satisfies Demand);
+/** Where traffic does not name a version any more, its instances are those of all. */
+const isNamed = (fn: FunctionObject | undefined, revision: number | undefined): boolean =>
+	revision === undefined || fn?.spec?.traffic?.some(share => share.revision === revision) === true;
+
+/** What the function says that is needed. */
+const demandOf = (fn: FunctionObject | undefined, revision: number | undefined): number =>
+	(revision === undefined ? fn?.status?.desired : fn?.status?.demands?.find(each => each.revision === revision)?.desired) ?? 0;
+
+function demand({function: key, revision}: ActivatorInput, desired: number): Effect {
+	const message: Demand = {type: 'demand', desired, ...(revision === undefined ? {} : {revision})};
+	return tell(objectAddress(key), message);
+}
 
 const idleOf = (fn: FunctionObject | undefined): number => idleMsOf(fn?.spec ?? {});
 

@@ -1,8 +1,9 @@
-// Where activators live: a function has one while it is called, or has instances. A function that is at rest costs its object alone.
+// Where activators live: a function has one while it is called, or has instances, and one more
+// for each version that has its own share of the calls. A function that is at rest costs its object alone.
 
-import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
+import {parseObjectKey} from '../../../api/keys.js';
 import {next, reply, tell, type Behavior, type Effect} from '../../../system/kernel/behavior.js';
-import {activatorOf} from '../../addresses.js';
+import {activatorName, activatorOf} from '../../addresses.js';
 import {activator, type ActivatorInput} from './activator.js';
 import type {Acquire, Activate} from './function-message.js';
 
@@ -12,10 +13,10 @@ export const activators: Behavior<null, null, Activate | Acquire> = {
 	receive(state, message) {
 		switch (message.type) {
 			case 'activate':
-				return next(state, [begun(message.function), ...reply(message.replyTo, {ok: true, value: null})]);
+				return next(state, [begun(message), ...reply(message.replyTo, {ok: true, value: null})]);
 			case 'acquire': {
 				const {namespace, name} = parseObjectKey(message.function);
-				return next(state, [begun(message.function), tell(activatorOf(namespace, name), message)]);
+				return next(state, [begun(message), tell(activatorOf(namespace, name, message.revision), message)]);
 			}
 		}
 	},
@@ -23,8 +24,7 @@ export const activators: Behavior<null, null, Activate | Acquire> = {
 };
 
 /** Where it has one, that is left alone. */
-function begun(key: ObjectKey): Effect {
-	const {namespace, name} = parseObjectKey(key);
-	const input: ActivatorInput = {function: key};
-	return {type: 'spawn', name: `${namespace}.${name}`, behavior: activator.kind, input, restart: 'transient'};
+function begun({function: key, revision}: ActivatorInput): Effect {
+	const input: ActivatorInput = revision === undefined ? {function: key} : {function: key, revision};
+	return {type: 'spawn', name: activatorName(parseObjectKey(key), revision), behavior: activator.kind, input, restart: 'transient'};
 }

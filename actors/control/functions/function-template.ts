@@ -5,6 +5,7 @@ import {timeoutMsOf, type FunctionObject} from '../../../api/kinds/function.js';
 import {replicaSet, type ReplicaSet, type ReplicaSetSpec} from '../../../api/kinds/replicaset.js';
 import {limits} from '../../../api/limits.js';
 import type {Draft} from '../../../api/object.js';
+import {isSameTemplate} from '../workloads/template-hash.js';
 
 export type FunctionTemplate = ReplicaSetSpec['template'];
 
@@ -32,6 +33,10 @@ export function templateOf({metadata, spec}: FunctionObject): FunctionTemplate |
 		},
 	});
 }
+
+/** Whether a set is the one of that version. */
+export const isOfVersion = ({spec}: ReplicaSet, template: FunctionTemplate | undefined): boolean =>
+	spec !== undefined && template !== undefined && isSameTemplate(spec.template, template);
 
 function withDefaults(template: FunctionTemplate): FunctionTemplate {
 	const draft: Draft = {apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: {}, spec: {selector: {}, template}};

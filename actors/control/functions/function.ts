@@ -3,7 +3,7 @@
 // How many instances these are its activator tells (activator.ts); the status keeps it, so that it survives both. A new version takes over instance by
 // instance: an old one goes when a new one takes calls in its place.
 
-import type {FunctionObject, FunctionStatus} from '../../../api/kinds/function.js';
+import type {FunctionObject, FunctionSpec, FunctionStatus} from '../../../api/kinds/function.js';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
@@ -22,9 +22,9 @@ import {censusOf} from '../workloads/census.js';
 import {creation} from '../workloads/pod-creation.js';
 import {forgotten, revisionOf} from '../workloads/revisions.js';
 import type {SizedSet} from '../workloads/sized-set.js';
-import {isSameTemplate, templateHash, withHash} from '../workloads/template-hash.js';
+import {templateHash, withHash} from '../workloads/template-hash.js';
 import type {Activate, Demand, Undelivered} from './function-message.js';
-import {templateOf, type FunctionTemplate} from './function-template.js';
+import {isOfVersion, templateOf, type FunctionTemplate} from './function-template.js';
 
 export const functionController = controller<FunctionObject, Demand | Undelivered>({
 	plural: 'functions',
@@ -38,18 +38,33 @@ function receive(fn: FunctionObject, message: Demand | Undelivered, {self}: Cont
 		return {ok: true, object: fn, effects: [warning('Undelivered', `trigger "${message.trigger}": ${message.message}`)]};
 	if (message.type !== 'demand') return undefined;
 	// It is status alone, and wakes nobody by itself.
-	return {ok: true, object: {...fn, status: {...fn.status, desired: message.desired}}, effects: [tell(self, {type: 'wake'})]};
+	return {ok: true, object: {...fn, status: {...fn.status, ...withDemand(fn.status, message)}}, effects: [tell(self, {type: 'wake'})]};
 }
 
-/** The size that its sets shall have together. */
+function withDemand({demands = []}: FunctionStatus = {}, {revision, desired}: Demand): FunctionStatus {
+	if (revision === undefined) return {desired};
+	const others = demands.filter(each => each.revision !== revision);
+	return {demands: [...others, ...(desired === 0 ? [] : [{revision, desired}])].sort((a, b) => a.revision - b.revision)};
+}
+
+/** The size that its sets shall have together, but for versions that have their own share of the calls. */
 const desiredOf = ({spec, status}: FunctionObject): number => Math.min(status?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault);
+
+/** What the calls of a version need that traffic names. */
+const demandOf = ({spec, status}: FunctionObject, revision: number): number =>
+	isNamed(spec, revision)
+		? Math.min(status?.demands?.find(each => each.revision === revision)?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault)
+		: 0;
+
+const isNamed = (spec: FunctionSpec | undefined, revision: number): boolean =>
+	spec?.traffic?.some(share => share.revision === revision) === true;
 
 function reconcile(fn: FunctionObject, context: Context, failures: Failures): Reconciliation<FunctionStatus> {
 	if (fn.spec === undefined || isDeleting(fn)) return {effects: []};
 	const {known, pending, nowMs} = context;
 	const template = templateOf(fn);
 	const sets = setsOf(fn, known, nowMs);
-	const newest = template === undefined ? undefined : sets.find(({set}) => isOfTemplate(set, template));
+	const newest = template === undefined ? undefined : sets.find(({set}) => isOfVersion(set, template));
 	const old = sets.filter(each => each !== newest);
 	const steps = pending.size > 0 || template === undefined ? [] : stepsOf({fn, template, newest, old}, context);
 	return {status: statusOf(fn, newest, sets, failures, nowMs), effects: [...attended(fn), ...steps]};
@@ -57,9 +72,13 @@ function reconcile(fn: FunctionObject, context: Context, failures: Failures): Re
 
 /** Whoever has instances has an activator, which lets them go when nobody calls. */
 function attended(fn: FunctionObject): readonly Effect[] {
-	if ((fn.status?.desired ?? 0) === 0) return [];
-	const message: Activate = {type: 'activate', function: objectKey('functions', fn.metadata.namespace, fn.metadata.name)};
-	return [tell(activatorsAddress, message)];
+	const {desired = 0, demands = []} = fn.status ?? {};
+	const key = objectKey('functions', fn.metadata.namespace, fn.metadata.name);
+	const all: readonly Omit<Activate, 'type'>[] = [
+		...(desired === 0 ? [] : [{function: key}]),
+		...demands.map(({revision}) => ({function: key, revision})),
+	];
+	return all.map(each => tell(activatorsAddress, {type: 'activate', ...each} satisfies Activate));
 }
 
 /** Newest version first. */
@@ -68,9 +87,6 @@ const setsOf = ({metadata: {uid}}: FunctionObject, known: Known, nowMs: number):
 		.filter((object): object is ReplicaSet => object.kind === 'ReplicaSet' && controllerOf(object)?.uid === uid && !isDeleting(object))
 		.map(set => ({set, wanted: set.spec?.replicas ?? 1, census: censusOf(set, known, nowMs)}))
 		.sort((a, b) => revisionOf(b.set) - revisionOf(a.set));
-
-const isOfTemplate = ({spec}: ReplicaSet, template: FunctionTemplate): boolean =>
-	spec !== undefined && isSameTemplate(spec.template, template);
 
 type Look = {
 	readonly fn: FunctionObject;
@@ -81,14 +97,29 @@ type Look = {
 
 function stepsOf({fn, template, newest, old}: Look, {known}: Context): readonly Effect[] {
 	const desired = desiredOf(fn);
-	if (newest === undefined) return [...(desired === 0 ? [] : created(fn, template, old, desired, known)), ...scaled(old, desired)];
+	const [named, others] = [
+		old.filter(({set}) => isNamed(fn.spec, revisionOf(set))),
+		old.filter(({set}) => !isNamed(fn.spec, revisionOf(set))),
+	];
+	const ofNamed = named.flatMap(sized => written(sized, demandOf(fn, revisionOf(sized.set))));
+	if (newest === undefined)
+		return [
+			...(desired === 0 ? [] : created(fn, template, old, desired, known)),
+			...ofNamed,
+			...scaled(others, inPlaceOfNewest(fn, desired)),
+		];
 	const revision = Math.max(0, ...old.map(({set}) => revisionOf(set))) + 1;
+	const isNumbered = revisionOf(newest.set) >= revision;
 	return [
-		...written(newest, desired, revisionOf(newest.set) < revision ? {[revisionAnnotation]: String(revision)} : {}),
-		...scaled(old, Math.max(0, desired - newest.census.ready)),
+		...written(newest, desired + demandOf(fn, revisionOf(newest.set)), isNumbered ? {} : {[revisionAnnotation]: String(revision)}),
+		...ofNamed,
+		...scaled(others, inPlaceOfNewest(fn, Math.max(0, desired - newest.census.ready))),
 		...forgetting(fn, old),
 	];
 }
+
+/** Instances of other versions that take the calls of the newest one meanwhile: none where versions have their shares. */
+const inPlaceOfNewest = ({spec}: FunctionObject, places: number): number => (spec?.traffic === undefined ? places : 0);
 
 /** Of the old versions, newest first, so many instances stay. */
 function scaled(old: readonly SizedSet[], places: number): readonly Effect[] {
@@ -138,9 +169,12 @@ function created(
 	return [];
 }
 
-/** Versions beyond `revisionHistoryLimit`. */
+/** Versions beyond `revisionHistoryLimit`; one that traffic names stays. */
 const forgetting = ({spec}: FunctionObject, old: readonly SizedSet[]): readonly Effect[] =>
-	forgotten(old, spec?.revisionHistoryLimit ?? 10).map(({metadata}) => ({
+	forgotten(
+		old.filter(({set}) => !isNamed(spec, revisionOf(set))),
+		spec?.revisionHistoryLimit ?? 10,
+	).map(({metadata}) => ({
 		type: 'delete',
 		key: objectKey('replicasets', metadata.namespace, metadata.name),
 		uid: metadata.uid,
@@ -157,15 +191,29 @@ function statusOf(
 	nowMs: number,
 ): FunctionStatus {
 	const sum = (count: (sized: SizedSet) => number): number => sets.reduce((total, sized) => total + count(sized), 0);
+	const {demands, conditions: _conditions, ...before} = fn.status ?? {};
+	const kept = demands?.filter(({revision}) => isNamed(fn.spec, revision)) ?? [];
 	return {
-		...fn.status,
+		...before,
+		...(kept.length === 0 ? {} : {demands: kept}),
 		observedGeneration: fn.metadata.generation,
 		instances: sum(({census}) => census.active),
 		ready: sum(({census}) => census.ready),
 		updated: newest?.census.ready ?? 0,
 		...(newest === undefined ? {} : {revision: revisionOf(newest.set)}),
-		conditions: withCondition(fn.status?.conditions, callable(fn, failures), nowMs),
+		conditions: withTraffic(fn, sets, withCondition(fn.status?.conditions, callable(fn, failures), nowMs), nowMs),
 	};
+}
+
+/** Says which versions there are not that traffic names. */
+function withTraffic(fn: FunctionObject, sets: readonly SizedSet[], conditions: readonly Condition[], nowMs: number): readonly Condition[] {
+	const type = 'TrafficKnown';
+	const missing = (fn.spec?.traffic ?? []).flatMap(({revision}) =>
+		revision === undefined || sets.some(({set}) => revisionOf(set) === revision) ? [] : [revision],
+	);
+	if (missing.length === 0) return conditions.filter(condition => condition.type !== type);
+	const message = `spec.traffic names revision ${missing.join(', ')}, which there is not: its share goes to the newest version`;
+	return withCondition(conditions, {type, status: 'False', reason: 'UnknownRevision', message}, nowMs);
 }
 
 function callable({spec}: FunctionObject, {last}: Failures): Omit<Condition, 'lastTransitionTime'> {

@@ -2,12 +2,14 @@
 
 import {functionInstanceOf} from '../../../api/function-instance.js';
 import type {FunctionObject} from '../../../api/kinds/function.js';
+import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isReady, isTerminal} from '../pods/pod-lifecycle.js';
 import {ownedPods} from '../workloads/census.js';
 import {revisionOf} from '../workloads/revisions.js';
 import type {Slot} from './function-message.js';
+import {isOfVersion, templateOf} from './function-template.js';
 
 export type Instance = Slot & {
 	readonly revision: number;
@@ -22,17 +24,21 @@ export type Instance = Slot & {
 export type Instances = ReadonlyMap<string, Instance>;
 
 /** As the index has them now, with the calls that each has. One that is gone stays until its calls are over. */
-export function instancesNow(fn: FunctionObject | undefined, known: Known, old: Instances): Instances {
+export function instancesNow(
+	fn: FunctionObject | undefined,
+	known: Known,
+	{instances: old, revision}: {readonly instances: Instances; readonly revision?: number},
+): Instances {
 	const now = new Map<string, Instance>();
-	for (const instance of fn === undefined ? [] : presentOf(fn, known))
+	for (const instance of fn === undefined ? [] : presentOf(fn, known, revision))
 		now.set(instance.uid, {...instance, tickets: old.get(instance.uid)?.tickets ?? []});
 	for (const [uid, instance] of old) if (!now.has(uid) && instance.tickets.length > 0) now.set(uid, {...instance, takesCalls: false});
 	return now;
 }
 
-function* presentOf({metadata}: FunctionObject, known: Known): Iterable<Omit<Instance, 'tickets'>> {
-	for (const set of known.byOwner(metadata.uid)) {
-		if (set.kind !== 'ReplicaSet') continue;
+function* presentOf(fn: FunctionObject, known: Known, wanted: number | undefined): Iterable<Omit<Instance, 'tickets'>> {
+	for (const set of known.byOwner(fn.metadata.uid)) {
+		if (set.kind !== 'ReplicaSet' || !isMeant(fn, set as ReplicaSet, wanted)) continue;
 		const revision = revisionOf(set);
 		for (const pod of ownedPods(set, known)) {
 			const node = pod.spec?.nodeName;
@@ -42,6 +48,12 @@ function* presentOf({metadata}: FunctionObject, known: Known): Iterable<Omit<Ins
 			yield {uid, pod: name, node, revision, concurrency: said.concurrency, takesCalls: !isDeleting(pod)};
 		}
 	}
+}
+
+/** Where versions share the calls, who asks for none by its number means the newest one. */
+function isMeant(fn: FunctionObject, set: ReplicaSet, wanted: number | undefined): boolean {
+	if (wanted !== undefined) return revisionOf(set) === wanted;
+	return fn.spec?.traffic === undefined || isOfVersion(set, templateOf(fn));
 }
 
 /** Of those that have room the newest version's, and of these the least busy one. */
