@@ -34,7 +34,7 @@ import {defaultSubnet} from './process/sandboxes/addresses.js';
 import {attemptFolder, stdinEndFile} from './attempts.js';
 import {wrongName} from './command-names.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from './process/cgroups/container-groups.js';
-import {createContainers} from './process/containers/containers.js';
+import {createContainers, type StartPlan, type WarmStart} from './process/containers/containers.js';
 import {createExec} from './process/exec/exec.js';
 import {placesOf} from './process/mounts/hidden.js';
 import {homesFolder, openHomes} from './process/sandboxes/homes.js';
@@ -53,6 +53,7 @@ import {createTurns} from './os/turns.js';
 import type {NfsTools} from './volumes/nfs.js';
 import {createInstances, runnerPlaceOf, type Artifacts} from './process/start/instances.js';
 import {planOf, type Start} from './process/start/plan.js';
+import {createWarmPython} from './process/start/warm-python.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
 import {chooseUser, type Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
@@ -70,7 +71,7 @@ import {openSpec} from './secret-env.js';
 import {createSessions} from './exec-sessions.js';
 import {createConnections} from './forward/connections.js';
 import {createLookups} from './forward/lookups.js';
-import {runnerWords, type Programs} from './functions/runner-files.js';
+import {runnerConfigOf, runnerWords, type Programs} from './functions/runner-files.js';
 import type {RunnerPlace} from './functions/runner-place.js';
 import {connectRunner} from './functions/runner-socket.js';
 import {listeningAt} from './os/listening.js';
@@ -93,6 +94,8 @@ export type ProcessRuntimeOptions = {
 	readonly users?: UserRange | undefined;
 	/** The most processes of a container. */
 	readonly processes?: number | undefined;
+	/** Runners of functions that wait for their pods, where that can be. */
+	readonly warmRunners?: number | undefined;
 	/** Where pods have folders of their own. */
 	readonly homes?: string | undefined;
 	/** PATH of the node, for containers whose environment has none. */
@@ -125,6 +128,8 @@ export type ProcessRuntimeOptions = {
 export type ProcessRuntime = Runtime & {
 	/** A connection of this process to the runner of an instance; each direction ends by itself. Rejects with Errors for people. */
 	readonly connectFunction: (uid: string) => Promise<Socket>;
+	/** How many runners of functions wait for their pods. */
+	readonly warmRunners: () => number;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
@@ -148,6 +153,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 		// A pod is folders and an address here: nothing of it dies by itself, nothing is pulled, and the host stays as it was found.
 		onEvent: () => undefined,
 		connectFunction: uid => connectFunction(parts, uid),
+		warmRunners: () => parts.warmPython.ready(),
 		close() {
 			leases.close();
 			parts.connections.end();
@@ -157,7 +163,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 			growth.close();
 			containers.close();
 			usage.close();
-			return Promise.all([stock.close(), groups.close()]).then(() => undefined);
+			return Promise.all([stock.close(), groups.close(), parts.warmPython.close()]).then(() => undefined);
 		},
 	};
 }
@@ -207,6 +213,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
 	const {network} = options;
 	const enterNetwork = (uid: string): readonly string[] => (isRouted(find(uid)) ? (network?.enter(uid) ?? []) : []);
+	const warmPython = createWarmPython({directory, count: options.warmRunners ?? limits.warmRunners, host, stock, clock, onWarning});
 	const homes = openHomes({folder: podHomes, isRoot, isThere: uid => find(uid) !== undefined, onWarning});
 	const instances = createInstances(options.artifacts, homes);
 	const runnerOf = (uid: string): Outcome<RunnerPlace> => {
@@ -237,6 +244,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		runnerOf,
 		network,
 		enterNetwork,
+		warmPython,
 		turns: createTurns(),
 		removals: createRemovals(sandboxes, containers, [...(network === undefined ? [] : [network]), instances, volumes], leases),
 		input: createInput(),
@@ -385,23 +393,51 @@ const orElse = <Value>(refusal: Outcome<Value>, other: Outcome<Value>): Outcome<
 
 /** `programs`: each of the words that may begin it; the first that can is taken. */
 function begin(parts: Parts, spec: OpenedSpec, programs: Programs, done: Done<RunningContainer>): void {
-	const {host, leases, containers} = parts;
-	const {uid} = spec.id;
-	withPod(parts, uid, done, ({owner}) => {
-		const deadline = leases.deadlineOf(uid);
-		if (spec.exclusive === true && deadline === undefined) return done(noLease(spec.id));
-		const around = {...startOf(parts, spec), deadline, own: owner?.user};
-		const [first, ...others] = programs;
-		const planWith = (argv: readonly string[]): ReturnType<typeof planOf> => planOf({...spec, argv}, host, around);
-		let plan = planWith(first);
-		for (const argv of others) plan = plan.ok ? plan : orElse(plan, planWith(argv));
-		if (plan.ok) containers.start(spec, plan.value, done);
-		else done(plan);
+	withPod(parts, spec.id.uid, done, pod => {
+		const plan = planFor(parts, spec, pod, programs);
+		if (!plan.ok) return done(plan);
+		const {assignable} = plan.value;
+		if (assignable !== undefined) parts.warmPython.want(assignable.program);
+		parts.containers.start(spec, plan.value, done);
 	});
 }
 
+function planFor(parts: Parts, spec: OpenedSpec, {uid, owner}: SandboxRecord, programs: Programs): Outcome<StartPlan> {
+	const {host, leases} = parts;
+	const deadline = leases.deadlineOf(uid);
+	if (spec.exclusive === true && deadline === undefined) return noLease(spec.id);
+	const around = {...startOf(parts, spec), deadline, own: owner?.user};
+	const [first, ...others] = programs;
+	const planWith = (argv: readonly string[]): Outcome<StartPlan> => planOf({...spec, argv}, host, around);
+	let plan = planWith(first);
+	for (const argv of others) plan = plan.ok ? plan : orElse(plan, planWith(argv));
+	return plan;
+}
+
+/** By a runner that waits already; false: there is none that can become it. Where it does not become it after all, `otherwise` begins. */
+function beginWarm(
+	parts: Parts,
+	spec: OpenedSpec,
+	instance: FunctionInstance,
+	done: Done<RunningContainer>,
+	otherwise: WarmStart['otherwise'],
+): boolean {
+	const {warmPython, containers, sandboxes} = parts;
+	const pod = sandboxes.find(spec.id.uid);
+	const {live, highest} = containers.find(spec.id);
+	const {workingDir: home} = spec;
+	if (warmPython.ready() === 0 || pod === undefined || home === undefined || live !== undefined || spec.attempt <= highest) return false;
+	const plan = planFor(parts, spec, pod, runnerWords(instance, home));
+	const assignable = plan.ok ? plan.value.assignable : undefined;
+	const line = assignable?.line(runnerConfigOf(instance, home));
+	const shim = line === undefined || assignable === undefined ? undefined : warmPython.take(assignable.program);
+	if (!plan.ok || line === undefined || shim === undefined) return false;
+	containers.start(spec, plan.value, done, {shim, line, otherwise});
+	return true;
+}
+
 /** With the code of the function in the pod's folder for its user, in which the runner begins. */
-function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstance, done: Done<RunningContainer>): void {
+function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstance, done: Done<RunningContainer>, mayBeWarm = true): void {
 	const {host, sandboxes, removals, containers, homes, instances} = parts;
 	const {uid, container} = spec.id;
 	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
@@ -419,11 +455,16 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 			isRunning: () => containers.find(spec.id).live !== undefined,
 		};
 		let hasBegun = false;
-		const start = (): void => {
-			hasBegun = true;
-			answering(done, answer => begin(parts, {...spec, workingDir: home}, runnerWords(instance, home), answer));
+		const inHome = {...spec, workingDir: home};
+		const otherwise: WarmStart['otherwise'] = answer => startInstance(parts, spec, instance, answer, false);
+		const ways = {
+			beginWarm: () => mayBeWarm && (hasBegun = beginWarm(parts, inHome, instance, done, otherwise)),
+			begin() {
+				hasBegun = true;
+				answering(done, answer => begin(parts, inHome, runnerWords(instance, home), answer));
+			},
 		};
-		instances.start(attempt, start).catch((error: unknown) => {
+		instances.start(attempt, ways).catch((error: unknown) => {
 			if (hasBegun) throw error;
 			refused(explained(error));
 		});
@@ -441,6 +482,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 	return {
 		startedAtMs: Math.trunc(clock.nowMs()),
 		enterNetwork: enterNetwork(uid),
+		networkFile: isRouted(sandboxes.find(uid)) ? network?.fileOf(uid) : undefined,
 		cgroups: groups.procsFiles(id, spec.attempt, spec),
 		dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 		inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(uid), container)) : undefined,

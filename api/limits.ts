@@ -168,6 +168,14 @@ export const limits = {
 	artifactFetches: 4,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
+	/** Runners of Python that a node keeps waiting for their functions; and how long after the last instance that had begun there. */
+	warmRunners: 2,
+	warmRunnerIdleMs: 3_600_000,
+	/** One that does not wait by then, or has not become the runner of its pod, is killed. */
+	warmRunnerStartMs: 10_000,
+	warmRunnerBeginMs: 5_000,
+	/** What one is told to become, as a line: a larger one begins in the other way. */
+	warmRunnerLineBytes: 131_072,
 	/** The access log is turned at so much, one older file stays; lines wait so long, and so many, to be written together; and one field of a line. */
 	routerLogBytes: 16_777_216,
 	routerLogMs: 500,

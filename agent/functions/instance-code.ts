@@ -1,4 +1,5 @@
-// The code of an instance, and its runner, in the folder of its pod: unpacked once, for all attempts.
+// The code of an instance, and its runner, in the folder of its pod: unpacked once, for all attempts. A runner that has loaded all of itself before
+// it came to the pod has no copy there.
 //
 // What it keeps true: nothing runs that is not whole; what a program of the pod has put in its place is not run by the next attempt, where the
 // agent is another user than the pod; no link that a program makes there leads the agent anywhere.
@@ -13,22 +14,27 @@ import {unpackArchive} from '../../system/archive/unpack.js';
 import {valueOrFor} from '../../system/files/errno.js';
 import {readBootId} from '../os/identity.js';
 import {copyRunner} from './runner-files.js';
-import {clear, codeOf, recordOf, runnerOf, unfinishedOf} from './runner-place.js';
+import {clear, codeOf, recordOf, runnerOf, runnerRecordOf, unfinishedOf} from './runner-place.js';
 
 /** Whether the code of this function is in the folder, all of it and as it was made since the host has booted. Throws errno exceptions. */
-export function hasCode(home: string, {artifact, runtime}: FunctionInstance): boolean {
-	const text = valueOrFor('', ['ENOENT'], () => readFileSync(recordOf(home), 'utf8'));
+export const hasCode = (home: string, {artifact, runtime}: FunctionInstance): boolean =>
+	isAsRecorded(recordOf(home), {artifact, runtime, ...markedAt(codeOf(home))});
+
+/** The same of the copy of its runner. */
+export const hasRunner = (home: string, {runtime}: FunctionInstance): boolean =>
+	isAsRecorded(runnerRecordOf(home), {runtime, ...markedAt(runnerOf(home))});
+
+function isAsRecorded(file: string, wanted: Readonly<Record<string, string | undefined>>): boolean {
+	const text = valueOrFor('', ['ENOENT'], () => readFileSync(file, 'utf8'));
 	const record = membersOf(parsedJson(text));
-	const {code, runner} = marksOf(home);
-	// What was written before a power cut need not have come to the disk.
-	const wanted = {artifact, runtime, boot: readBootId(), code, runner};
 	return Object.entries(wanted).every(([name, value]) => value !== undefined && record[name] === value);
 }
 
 /** Whether code was ever made there: the pod is an instance. */
 export const isInstanceAt = (home: string): boolean => lstatSync(recordOf(home), {throwIfNoEntry: false}) !== undefined;
 
-const marksOf = (home: string) => ({code: markOf(codeOf(home)), runner: markOf(runnerOf(home))});
+/** What was written before a power cut need not have come to the disk. */
+const markedAt = (folder: string) => ({boot: readBootId(), mark: markOf(folder)});
 
 /** Of a folder of the agent's own: no other one has it as long as that is there. Others may rename it, and write nothing in it. */
 function markOf(folder: string): string | undefined {
@@ -41,30 +47,38 @@ function markOf(folder: string): string | undefined {
  * Makes it anew from an archive. Rejects with AppErrors for an archive that is refused, and with Errors of the system. No program of the pod runs
  * meanwhile, or else it is refused by the system at worst.
  */
-export async function makeCode(home: string, {artifact, runtime}: FunctionInstance, archive: string): Promise<void> {
-	const unfinished = unfinishedOf(home);
-	await clear(unfinished);
-	await clear(recordOf(home));
-	await mkdir(unfinished, {mode: 0o700});
-	try {
+export const makeCode = (home: string, {artifact, runtime}: FunctionInstance, archive: string): Promise<void> =>
+	make(home, {place: codeOf, record: recordOf(home), says: {artifact, runtime}}, async folder => {
 		// Opened before: a stream that finds no file says so to nobody as long as it is not read.
 		const opened = await open(archive);
-		await unpackArchive(opened.createReadStream(), codeOf(unfinished), archiveBounds, artifact);
-		await copyRunner(runtime, runnerOf(unfinished));
-		for (const place of [codeOf, runnerOf]) {
-			await clear(place(home));
-			renameSync(place(unfinished), place(home));
-		}
-		await writeRecord(home, {artifact, runtime, boot: readBootId(), ...marksOf(home)});
+		await unpackArchive(opened.createReadStream(), folder, archiveBounds, artifact);
+	});
+
+/** The same of its runner. */
+export const makeRunner = (home: string, {runtime}: FunctionInstance): Promise<void> =>
+	make(home, {place: runnerOf, record: runnerRecordOf(home), says: {runtime}}, folder => copyRunner(runtime, folder));
+
+type Made = {readonly place: (home: string) => string; readonly record: string; readonly says: object};
+
+async function make(home: string, {place, record, says}: Made, fill: (folder: string) => Promise<void>): Promise<void> {
+	const unfinished = unfinishedOf(home);
+	await clear(unfinished);
+	await clear(record);
+	await mkdir(unfinished, {mode: 0o700});
+	try {
+		await fill(place(unfinished));
+		await clear(place(home));
+		renameSync(place(unfinished), place(home));
+		await writeRecord(record, {...says, ...markedAt(place(home))});
 	} finally {
 		await clear(unfinished);
 	}
 }
 
 /** There at once and whole: this process may be killed in between. */
-async function writeRecord(home: string, record: object): Promise<void> {
-	const first = `${recordOf(home)}.json`;
+async function writeRecord(file: string, record: object): Promise<void> {
+	const first = `${file}.json`;
 	await writeFile(first, JSON.stringify(record), {mode: 0o600});
 	await chmod(first, 0o600);
-	await rename(first, recordOf(home));
+	await rename(first, file);
 }

@@ -44,17 +44,20 @@ async function makeOpen(made: string): Promise<void> {
 export type Programs = readonly [Words, ...Words[]];
 type Words = readonly string[];
 
+/** What the runner of an instance is told, in the folder of its pod. */
+export const runnerConfigOf = ({timeoutMs, concurrency}: FunctionInstance, home: string): RunnerConfig => ({
+	dir: codeOf(home),
+	listen: {path: socketName},
+	timeoutMs,
+	bodyBytes: limits.functionBodyBytes,
+	answerBytes: limits.functionAnswerBytes,
+	concurrency,
+});
+
 /** What begins the runner in the folder of its pod. */
-export function runnerWords({runtime, timeoutMs, concurrency}: FunctionInstance, home: string): Programs {
-	const config: RunnerConfig = {
-		dir: codeOf(home),
-		listen: {path: socketName},
-		timeoutMs,
-		bodyBytes: limits.functionBodyBytes,
-		answerBytes: limits.functionAnswerBytes,
-		concurrency,
-	};
-	const [main, last] = [path.join(runnerOf(home), mains[runtime]), JSON.stringify(config)];
+export function runnerWords(instance: FunctionInstance, home: string): Programs {
+	const {runtime} = instance;
+	const [main, last] = [path.join(runnerOf(home), mains[runtime]), JSON.stringify(runnerConfigOf(instance, home))];
 	const [first, ...others] = programs[runtime];
 	return [[...first, main, last], ...others.map(words => [...words, main, last])];
 }
@@ -65,4 +68,10 @@ const mains: Readonly<Record<FunctionLanguage, string>> = {python: 'main.py', no
 const programs: Readonly<Record<FunctionLanguage, Programs>> = {
 	python: [['python3', '-I', '-B']],
 	nodejs: [[process.execPath], ['node']],
+};
+
+/** What begins a runner of Python that waits: from the project's own folder, for it loads all of itself before it is a pod's. */
+export const warmRunnerWords = (program: string): Words => {
+	const [[, ...flags]] = programs.python;
+	return [program, ...flags, path.join(sources.python.from, mains.python), '--warm'];
 };

@@ -17,6 +17,8 @@ export const socketOf = (home: string): string => path.join(home, socketName);
 
 /** What the code was made of; there once all of it is. */
 export const recordOf = (home: string): string => `${home}.function`;
+/** The same of the copy of its runner. */
+export const runnerRecordOf = (home: string): string => `${home}.runner`;
 /** Where it is put together. */
 export const unfinishedOf = (home: string): string => `${home}.function.new`;
 

@@ -66,6 +66,8 @@ export type PodNetwork = {
 	readonly remove: (uid: string) => Promise<void>;
 	/** The words before a program that is to be in the network of a pod. */
 	readonly enter: (uid: string) => readonly string[];
+	/** The namespace itself. */
+	readonly fileOf: (uid: string) => string;
 	/** Whether that pod has one. */
 	readonly has: (uid: string) => boolean;
 	/** All nodes that there are. */
@@ -206,6 +208,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			});
 		},
 		enter: uid => [tools.nsenter, `--net=${namespaceFile(names, uid)}`, '--'],
+		fileOf: uid => namespaceFile(names, uid),
 		has: uid => pods.has(uid),
 		learn(nodes) {
 			const next = placeOf(options.node, nodes);

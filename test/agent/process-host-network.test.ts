@@ -32,6 +32,7 @@ function aNetwork(): PodNetwork & {readonly made: string[]; readonly adopted: st
 		ensure: ({uid}) => Promise.resolve(void made.push(uid)),
 		remove: nothing,
 		enter: () => ['nsenter'],
+		fileOf: () => '/run/netns/none',
 		learn: () => undefined,
 		enforce: () => undefined,
 		has: () => true,

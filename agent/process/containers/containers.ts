@@ -29,6 +29,7 @@ import {explained} from '../../os/explained.js';
 import {signalGroup, signalProcess, statOf} from '../../os/identity.js';
 import type {Sandboxes} from '../sandboxes/sandboxes.js';
 import {spawnShim, type SpawnPlan} from '../start/spawn.js';
+import type {WarmShim} from '../start/warm-shim.js';
 import {findContainer, settle} from './adoption.js';
 
 /** An attempt whose shim lives. */
@@ -41,6 +42,8 @@ type Live = {
 	spawnError: Error | undefined;
 	/** Undefined: an earlier agent has spawned it. */
 	killShim: (() => void) | undefined;
+	/** What begins the attempt in another way where this one has come to nothing. */
+	otherwise: ((done: Done<RunningContainer>) => void) | undefined;
 	readonly onStarted: Done<RunningContainer>[];
 	readonly onEnded: Set<() => void>;
 	kill: {readonly atMs: number; readonly cancel: Cancel} | undefined;
@@ -58,7 +61,7 @@ export type Container = {
 export type Containers = {
 	/** The container as it is; what an earlier agent started is adopted. Throws errno exceptions. */
 	readonly find: (id: ContainerId) => Container;
-	readonly start: (spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>) => void;
+	readonly start: (spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>, warm?: WarmStart) => void;
 	readonly inspect: (id: ContainerId, done: Done<ContainerObservation>) => void;
 	readonly stop: (id: ContainerId, graceMs: number, done: Done<ContainerExit | null>) => void;
 	/** All containers that run as far as this agent knows. */
@@ -71,6 +74,15 @@ export type Containers = {
 };
 
 export type StartPlan = Omit<SpawnPlan, 'folder' | 'attempt'>;
+
+/** A start by a shim that is there already. */
+export type WarmStart = {
+	readonly shim: WarmShim;
+	/** What its program is told. */
+	readonly line: string;
+	/** What begins the attempt in the other way where it does not begin so: nothing of it is left then. */
+	readonly otherwise: (done: Done<RunningContainer>) => void;
+};
 
 export type ContainersOptions = {
 	readonly sandboxes: Sandboxes;
@@ -99,7 +111,7 @@ export function createContainers(options: ContainersOptions): Containers {
 	const state: State = {...options, known: new Map()};
 	return {
 		find: id => find(state, id),
-		start: (spec, plan, done) => start(state, spec, plan, done),
+		start: (spec, plan, done, warm) => start(state, spec, plan, done, warm),
 		inspect: (id, done) => inspect(state, id, done),
 		stop: (id, graceMs, done) => stop(state, id, graceMs, done),
 		*running() {
@@ -145,6 +157,7 @@ function watch(state: State, container: Container, attempt: number, lifeline: nu
 		started,
 		spawnError: undefined,
 		killShim: undefined,
+		otherwise: undefined,
 		onStarted: [],
 		onEnded: new Set(),
 		kill: undefined,
@@ -202,7 +215,14 @@ function failStart(state: State, container: Container, live: Live): void {
 	const why = refusalIn(stateFile(container.folder, live.attempt)) ?? 'its shim ended before the program ran';
 	reading(state, () => rmSync(attemptFolder(container.folder, live.attempt), {recursive: true, force: true}));
 	const message = `container "${container.id.container}" was not started: ${live.spawnError === undefined ? why : explained(live.spawnError)}`;
-	for (const done of live.onStarted.splice(0)) done(failed('ERR_RUNTIME', {message}));
+	const waiting = live.onStarted.splice(0);
+	const answer: Done<RunningContainer> = outcome => {
+		for (const done of waiting) done(outcome);
+	};
+	// Who waits for its end wants it to be over.
+	if (live.otherwise === undefined || live.onEnded.size > 0) return answer(failed('ERR_RUNTIME', {message}));
+	state.onWarning(`a runner that was kept ready could not be used: ${why}`);
+	live.otherwise(answer);
 }
 
 /** Reads while no command waits that could be answered with a failure. */
@@ -237,18 +257,40 @@ function dropOutdated(state: State, {folder}: Container, attempt: number): void 
 	}
 }
 
-function start(state: State, spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>): void {
+function start(state: State, spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>, warm?: WarmStart): void {
 	const {id, attempt} = spec;
 	const container = find(state, id);
 	const {live} = container;
 	if (live !== undefined) return join(container, live, attempt, done);
 	if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
 	state.groups.make(id, attempt, spec);
+	if (warm !== undefined) return startWarm(state, container, {...plan, folder: container.folder, attempt}, done, warm);
 	// The error comes in a later turn than the spawn, and before the end of the lifeline.
 	const shim = spawnShim({...plan, folder: container.folder, attempt}, state.stock, error => void (started.spawnError = error));
 	const started = watch(state, container, attempt, shim.lifeline, undefined);
 	started.killShim = shim.kill;
 	started.onStarted.push(done);
+}
+
+/** The shim is there; what has not become the program in time is killed, and so has not begun. */
+function startWarm(
+	state: State,
+	container: Container,
+	plan: SpawnPlan,
+	done: Done<RunningContainer>,
+	{shim, line, otherwise}: WarmStart,
+): void {
+	const begun = reading(state, () => shim.become(plan, line));
+	if (begun === undefined) return otherwise(done);
+	const {lifeline, kill} = begun;
+	const live = watch(state, container, plan.attempt, lifeline, undefined);
+	const cancel = state.clock.after(limits.warmRunnerBeginMs, () => live.started ?? kill());
+	live.killShim = kill;
+	live.otherwise = otherwise;
+	live.onStarted.push(outcome => {
+		cancel();
+		done(outcome);
+	});
 }
 
 function join({id}: Container, live: Live, attempt: number, done: Done<RunningContainer>): void {

@@ -3,6 +3,7 @@
 
 import {readFileSync, readlinkSync} from 'node:fs';
 import {parentIn} from '../../os/process-tree.js';
+import {shimDescriptors} from '../start/shim.js';
 import type {Drop} from '../users/privileges.js';
 
 export type RunningProgram = {
@@ -22,10 +23,16 @@ export function runningProgramOf(pid: number, drop: Drop): RunningProgram | 'beg
 		if (/^State:\s+[ZX]/m.test(status)) return undefined;
 		const parent = parentIn(status);
 		const [own, above, ours] = [pid, parent, 'self'].map(each => readlinkSync(`/proc/${each}/ns/user`));
-		return own === above && own !== ours ? 'beginning' : {pid, drop, env: givenEnv(partsOf(`/proc/${parent}/environ`))};
+		return own === above && own !== ours ? 'beginning' : {pid, drop, env: givenTo(parent)};
 	} catch {
 		return undefined;
 	}
+}
+
+/** A shim that was spawned before its program was known has no environment, and a file in memory in the place of it. */
+function givenTo(shim: number): RunningProgram['env'] {
+	const parts = partsOf(`/proc/${shim}/environ`);
+	return givenEnv(parts.length > 0 ? parts : partsOf(`/proc/${shim}/fd/${shimDescriptors.given}`));
 }
 
 const partsOf = (file: string): string[] => readFileSync(file, 'utf8').split('\0').slice(0, -1);

@@ -3,7 +3,7 @@
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import {functionContainer, type FunctionInstance} from '../../../api/function-instance.js';
 import {clearSockets} from '../../functions/runner-socket.js';
-import {hasCode, isInstanceAt, makeCode} from '../../functions/instance-code.js';
+import {hasCode, hasRunner, isInstanceAt, makeCode, makeRunner} from '../../functions/instance-code.js';
 import type {RunnerPlace} from '../../functions/runner-place.js';
 import {noInstance} from '../../refusals.js';
 import {createTurns} from '../../os/turns.js';
@@ -18,10 +18,10 @@ export type Artifacts = {
 
 export type Instances = {
 	/**
-	 * Calls `begin` once the code of the function and its runner are in the folder, and no socket of an attempt before; at once when an attempt runs.
-	 * Rejects with Errors for people, and with what `begin` throws.
+	 * Calls `beginWarm` once the code of the function is in the folder, and no socket of an attempt before; where that has begun nothing, `begin` once
+	 * its runner is there as well; at once when an attempt runs. Rejects with Errors for people, and with what these throw.
 	 */
-	readonly start: (attempt: InstanceAttempt, begin: () => void) => Promise<void>;
+	readonly start: (attempt: InstanceAttempt, ways: {readonly beginWarm: () => boolean; readonly begin: () => void}) => Promise<void>;
 	/** Folders of the pod are removed when nothing is made in them any more. */
 	readonly remove: (uid: string) => Promise<void>;
 };
@@ -54,11 +54,19 @@ export function createInstances(artifacts: Artifacts | undefined, homes: {readon
 		await clearSockets(home);
 	}
 
+	async function prepareRunner({home, instance, isWanted, isRunning}: InstanceAttempt): Promise<void> {
+		if (isRunning() || hasRunner(home, instance)) return;
+		await makeRunner(home, instance);
+		if (!isWanted()) throw new Error('its pod is being removed');
+	}
+
 	return {
-		async start(attempt, begin) {
+		async start(attempt, {beginWarm, begin}) {
 			const archive = await archiveFor(attempt);
 			await turns.run(attempt.uid, async () => {
 				await prepare(attempt, archive);
+				if (beginWarm()) return;
+				await prepareRunner(attempt);
 				begin();
 			});
 		},

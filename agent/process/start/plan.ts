@@ -11,7 +11,8 @@ import {mountScript, type MountTools} from '../mounts/mount-script.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from '../mounts/mount-plan.js';
 import {isSameUser, type User} from '../../os/user.js';
 import {chooseUser, type Drop} from '../users/privileges.js';
-import {findProgram, obstacleToDirectory} from './programs.js';
+import {assignableOf} from './assignable.js';
+import {findProgram, obstacleToDirectory, type ProgramSearch} from './programs.js';
 import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
 import {dropInView, rightsOf} from './rights.js';
 import type {SpawnPlan} from './spawn.js';
@@ -30,13 +31,15 @@ export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataK
 	readonly homeOf: (user: User) => string | undefined;
 	/** What this node keeps in memory only, if that is mounted. */
 	readonly memory: string | undefined;
+	/** The network namespace of the pod; undefined: it has the node's. */
+	readonly networkFile: string | undefined;
 };
 
 /** Fails with ERR_BAD_REQUEST for what no host could run and with ERR_RUNTIME for what this one cannot. */
 export function planOf(
 	spec: OpenedSpec,
 	host: Host,
-	{around, own, userProcesses, homeOf, memory, ...start}: Start,
+	{around, own, userProcesses, homeOf, ...start}: Start,
 ): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
 	const name = spec.id.container;
 	const problem = problemOf(spec);
@@ -58,9 +61,9 @@ export function planOf(
 	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;
 	const environment = environmentOf(spec, home, host.path);
-	const obstacle = obstacleToProgram(spec, directory, environment, who, seen.plan);
-	if (obstacle !== undefined) return refused(obstacle);
-	return succeeded(spawnPlanOf(spec, host, {...start, ...who, directory, environment, mounts: seen.plan, memory}));
+	const program = programOf(spec, directory, environment, who, seen.plan);
+	if (!program.ok) return refused(program.reason);
+	return succeeded(spawnPlanOf(spec, host, {...start, ...who, program: program.file, directory, environment, mounts: seen.plan}));
 }
 
 /** Who a container runs as, and the words that make its program so. */
@@ -87,28 +90,31 @@ function whoRuns(
 	return {ok: true, who: {drop, isAgent: isSameUser(user, host.agent), words: rights.drop}};
 }
 
-/** Why its user cannot begin the program in that directory; undefined: nothing is in the way. */
-function obstacleToProgram(
+/** What its user begins in that directory, or what is in the way. */
+function programOf(
 	{argv}: OpenedSpec,
 	directory: string,
 	{env, searchPath}: Environment,
 	{drop, isAgent}: Who,
 	mounts: MountPlan | undefined,
-): string | undefined {
+): ProgramSearch {
 	const looker = {user: drop.user, isAgent, groups: drop.groups, seen: seenBy(mounts)};
 	const obstacle = obstacleToDirectory(directory, looker);
-	if (obstacle !== undefined) return obstacle;
+	if (obstacle !== undefined) return {ok: false, reason: obstacle};
 	const program = findProgram(argv[0] ?? '', searchPath, directory, looker);
-	if (!program.ok) return program.reason;
-	if (!isUnsayable(program.file, env)) return undefined;
-	return `the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`;
+	if (!program.ok || !isUnsayable(program.file, env)) return program;
+	const reason = `the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`;
+	return {ok: false, reason};
 }
 
 type Decided = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd' | 'enterNetwork' | 'directory'> &
-	Who & {readonly environment: Environment; readonly mounts: MountPlan | undefined; readonly memory: string | undefined};
+	Pick<Start, 'memory' | 'networkFile'> &
+	Who & {readonly program: string; readonly environment: Environment; readonly mounts: MountPlan | undefined};
 
 function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<SpawnPlan, 'folder' | 'attempt'> {
-	const {drop, isAgent, words, directory, environment, mounts, memory, ...start} = decided;
+	const {drop, isAgent, words, program, directory, environment, mounts, memory, networkFile, ...start} = decided;
+	const {startedAtMs, deadline, cgroups = [], dataKib} = start;
+	const env = environment.env.map(({name, value}) => [name, value] as const);
 	const {user} = drop;
 	return {
 		command: shimCommand({
@@ -130,6 +136,9 @@ function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<Spawn
 		beginning: {...drop, directory, ...environment.shown},
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
+		assignable: assignableOf(spec, host, {
+			...{program, drop, isAgent, env, directory, startedAtMs, deadline, cgroups, dataKib, networkFile, mounts, memory},
+		}),
 	};
 }
 

@@ -9,8 +9,11 @@ import {asOwnerWords, mountWords, shimWords, type Namespaces} from '../host/name
 import {endsWithParent, terminalSetup, underTerminal, type Terminal} from '../host/terminal.js';
 import type {MountScript} from '../mounts/mount-script.js';
 
-/** Descriptors of the shim. The program gets none of them; `proc`, the node's /proc, is there only where the shim has another one. */
-export const shimDescriptors = {state: 3, lifeline: 4, proc: 5} as const;
+/**
+ * Descriptors of the shim. The program gets none of them; `proc`, the node's /proc, is there only where the shim has another one. A shim that
+ * was spawned before its program was known has two more: `given` stands for its environment, on `control` its program is told what to be.
+ */
+export const shimDescriptors = {state: 3, lifeline: 4, proc: 5, given: 6, control: 7} as const;
 
 export type Launch = {
 	readonly argv: readonly string[];
@@ -196,6 +199,12 @@ export function shimCommand(launch: Launch): ShimCommand {
 		],
 		env: {...Object.fromEntries(variables), [`${prefix}0`]: launch.path, ...whole.env},
 	};
+}
+
+/** What to spawn before it is known for whom: its program has the descriptors of the shim, and writes its process down itself. */
+export function waitingCommand(argv: readonly string[], namespaces: Namespaces): ShimCommand {
+	const [file = shell, ...words] = [...shimWords(namespaces), shell];
+	return {file, args: [...words, '-c', shimText(0, false, true, 'exec "$@" 2>&1'), 'troupe-shim', ...argv], env: {}};
 }
 
 type ShellText = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};

@@ -10,6 +10,7 @@ import {covered} from '../../os/isolated-stdio.js';
 import type {User} from '../../os/user.js';
 import type {Beginning} from '../users/privileges.js';
 import type {ShimCommand} from './shim.js';
+import type {Assignable} from './assignable.js';
 
 export type SpawnPlan = {
 	readonly folder: string;
@@ -27,6 +28,8 @@ export type SpawnPlan = {
 	readonly logOwner: User | undefined;
 	/** Who the shim itself runs as; undefined: as the agent. */
 	readonly shimUser: User | undefined;
+	/** How a runner that waits already can become its program; undefined: none can. */
+	readonly assignable?: Assignable | undefined;
 };
 
 export type Shim = {
@@ -78,7 +81,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 }
 
 /** Of a child that leads a group, as long as it runs itself: its number is no other process's until then. */
-function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
+export function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
 	try {
 		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 	} catch {

@@ -1,6 +1,6 @@
 // A node of real processes that has the code of functions, and what tests do to instances: start them, wait until they serve, call them.
 
-import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import type {FunctionInstance} from '../../../api/function-instance.js';
 import type {FunctionLanguage} from '../../../api/function-languages.js';
 import type {ContainerSpec, RunningContainer} from '../../../actors/node/runtime/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../../agent/process-runtime.js';
-import {within} from '../../../bench/rigs/cluster/waiting.js';
+import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {archiveBounds} from '../../../system/archive/bounds.js';
 import {packFolder} from '../../../system/archive/pack.js';
 import {processWorld} from '../process-world.js';
@@ -40,7 +40,16 @@ function anArchive(t: ExecutionContext) {
 	};
 }
 
-export function functionNode(t: ExecutionContext, options: Partial<ProcessRuntimeOptions> = {}) {
+/** Whether the runners of instances begin for their pods, or have waited for them. */
+export type Way = 'cold' | 'warm';
+
+/** Whether the process is a runner that waits, or has waited. */
+export function isWarm(pid: number): boolean {
+	const [, flag, ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+	return flag === '-I' && words.includes('--warm');
+}
+
+export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}: Partial<ProcessRuntimeOptions> = {}) {
 	const archive = anArchive(t);
 	/** Digests that were asked for, in order. */
 	const fetched: string[] = [];
@@ -48,7 +57,7 @@ export function functionNode(t: ExecutionContext, options: Partial<ProcessRuntim
 		fetched.push(digest);
 		return Promise.resolve(archive.fileOf(digest));
 	};
-	const world = processWorld(clean => t.teardown(clean), {artifacts: {ensure}, ...options});
+	const world = processWorld(clean => t.teardown(clean), {artifacts: {ensure}, warmRunners, ...options});
 	const node = driver(world);
 
 	const specOf = (uid: string, artifact: string, runtime: FunctionLanguage, rest: InstanceSpec = {}): ContainerSpec => {
@@ -64,6 +73,20 @@ export function functionNode(t: ExecutionContext, options: Partial<ProcessRuntim
 	};
 	const loaded = (uid: string, timeoutMs = 30_000) => node.act({uid, container: 'function'}, {type: 'runnerListens'}, timeoutMs);
 
+	const serve = async (uid: string, runtime: FunctionLanguage, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
+		await node.ensure(uid);
+		const running = await node.start(specOf(uid, await archive.add(files), runtime, rest));
+		const {ok, message} = await node.value(loaded(uid));
+		if (!ok) throw new Error(message);
+		return running;
+	};
+	const whenWarm = (count = 1): Promise<void> =>
+		eventually(
+			`${count} runners to wait`,
+			() => world.runtime().warmRunners() >= count,
+			() => world.warnings.join('\n'),
+		);
+
 	return {
 		...node,
 		world,
@@ -72,12 +95,14 @@ export function functionNode(t: ExecutionContext, options: Partial<ProcessRuntim
 		specOf,
 		loaded,
 		/** Has an instance of these files run and serve. */
-		serve: async (uid: string, runtime: FunctionLanguage, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
-			await node.ensure(uid);
-			const running = await node.start(specOf(uid, await archive.add(files), runtime, rest));
-			const {ok, message} = await node.value(loaded(uid));
-			if (!ok) throw new Error(message);
-			return running;
+		serve,
+		/** Resolves when so many runners wait: on a node where an instance of Python was begun. */
+		whenWarm,
+		/** Has the node know that instances of Python are begun there. */
+		warmUp: async (count = 1): Promise<void> => {
+			await serve('first', 'python', {'func.py': 'def main(params):\n    return params\n'});
+			fetched.length = 0;
+			await whenWarm(count);
 		},
 		/** Over a connection of this process. */
 		call: async (uid: string, params: unknown): Promise<Answer> => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program: python3 -I main.py CONFIGURATION."""
+"""The program: python3 -I main.py CONFIGURATION; with --warm instead it waits to be told (troupe_runner/warm.py)."""
 
 import json
 import os
@@ -15,6 +15,10 @@ while folder in sys.path:
 
 
 def main():
+    if sys.argv[1:] == ["--warm"]:
+        from troupe_runner.warm import assigned
+
+        return serve(assigned())
     try:
         config = json.loads(sys.argv[1])
     except (IndexError, ValueError) as error:
