@@ -60,11 +60,12 @@ except Exception:
 print(json.dumps([can, sys.path]))
 `;
 
-/** Whether root may have this interpreter wait. It is asked as nobody. */
-async function mayWait(program: string, asNobody: readonly string[]): Promise<boolean> {
+/** Whether root may have this interpreter wait; `asNobody` are the words before what it is asked by. */
+export async function mayWait(program: string, asNobody: readonly string[]): Promise<boolean> {
 	if (isChangeable(program)) return false;
 	const [file = program, ...words] = [...asNobody, program, '-I', '-B', '-c', trial];
-	const [can, paths] = Object(parsedJson(await outputOf(file, words))) as Iterable<unknown> & readonly unknown[];
+	const said = parsedJson(await outputOf(file, words));
+	const [can, paths] = Array.isArray(said) ? (said as readonly unknown[]) : [];
 	return can === true && Array.isArray(paths) && paths.every(each => typeof each === 'string' && !isChangeable(each));
 }
 

@@ -1,15 +1,20 @@
 // Instances whose runner has waited for them: that they are what those are that began with an interpreter of their own, and what becomes of runners
 // that wait.
 
-import {execFileSync} from 'node:child_process';
-import {existsSync, readFileSync, readdirSync, readlinkSync} from 'node:fs';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
-import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {mayWait} from '../../../agent/process/start/warm-python.js';
+import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {asRoot} from '../../_needing.js';
 import {shimOf} from '../process-world.js';
 import {functionNode, isWarm} from './_instance.js';
 
+/** That of the base system, which root may have wait. */
+const python = '/usr/bin/python3';
 const id = (uid: string) => ({uid, container: 'function'});
 
 /** What it is to itself. */
@@ -155,14 +160,14 @@ asRoot('code that cannot be loaded ends a runner that has waited as it ends anot
 asRoot('an instance that needs what a runner that waits cannot have begins with an interpreter of its own', async t => {
 	const node = functionNode(t, {warmRunners: 1});
 	await node.warmUp();
-	const python = {'func.py': 'def main(params):\n    return params\n'};
-	const {pid} = await node.serve('uid-1', 'python', python, {env: [{name: 'LC_ALL', value: 'C'}]});
+	const code = {'func.py': 'def main(params):\n    return params\n'};
+	const {pid} = await node.serve('uid-1', 'python', code, {env: [{name: 'LC_ALL', value: 'C'}]});
 	t.false(isWarm(pid));
-	const elsewhere = await node.serve('uid-2', 'python', python, {env: [{name: 'PATH', value: '/bin:/usr/bin'}]});
+	const elsewhere = await node.serve('uid-2', 'python', code, {env: [{name: 'PATH', value: '/bin:/usr/bin'}]});
 	t.is(isWarm(elsewhere.pid), false);
-	const root = await node.serve('uid-3', 'python', python, {runAsUser: 0});
+	const root = await node.serve('uid-3', 'python', code, {runAsUser: 0});
 	t.false(isWarm(root.pid));
-	const large = await node.serve('uid-4', 'python', python, {env: [{name: 'LARGE', value: 'x'.repeat(131_000)}]});
+	const large = await node.serve('uid-4', 'python', code, {env: [{name: 'LARGE', value: 'x'.repeat(131_000)}]});
 	t.false(isWarm(large.pid));
 	t.is(node.world.runtime().warmRunners(), 1);
 	t.deepEqual(node.world.warnings, []);
@@ -224,6 +229,41 @@ asRoot('a runner that ends while it waits is replaced, and all end with their ag
 	// What an agent that was killed has left.
 	node.world.startAgent();
 	t.deepEqual(filesOf(directory), []);
+});
+
+asRoot('runners that wait end with an agent that is killed, and the next agent finds nothing of them', async t => {
+	const directory = mkdtempSync(path.join(os.tmpdir(), 'troupe-killed-'));
+	t.teardown(() => rmSync(directory, {recursive: true, force: true}));
+	const program = path.join(import.meta.dirname, 'killed-agent-program.js');
+	const agent = spawn(process.execPath, [program, directory, python, '2'], {stdio: ['ignore', 'pipe', 'inherit']});
+	t.teardown(() => void agent.kill('SIGKILL'));
+	await within('it is ready', once(agent.stdout, 'data'));
+	const waiting = waitingIn(directory);
+	t.deepEqual([waiting.length, filesOf(directory).length], [2, 2]);
+	const shims = waiting.map(shimOf);
+	agent.kill('SIGKILL');
+	await eventually('nothing of them runs', () => [...waiting, ...shims].every(pid => !existsSync(`/proc/${pid}`)));
+	const again = spawn(process.execPath, [program, directory, python, '1'], {stdio: ['ignore', 'pipe', 'inherit']});
+	t.teardown(() => void again.kill('SIGKILL'));
+	await within('the next one is ready', once(again.stdout, 'data'));
+	t.is(filesOf(directory).length, 1);
+	again.kill('SIGKILL');
+	await eventually('that is over, too', () => waitingIn(directory).length === 0);
+});
+
+asRoot('root has no interpreter wait that others may change, nor what it loads', async t => {
+	const folders = ['/tmp', os.homedir()].map(above => mkdtempSync(path.join(above, 'troupe-python-')));
+	t.teardown(() => folders.forEach(folder => void rmSync(folder, {recursive: true, force: true})));
+	const [open = '', closed = ''] = folders;
+	t.true(await mayWait(python, []));
+	symlinkSync(python, `${open}/python3`);
+	symlinkSync(`${open}/python3`, `${closed}/indirect`);
+	symlinkSync(python, `${closed}/python3`);
+	t.false(await mayWait(`${open}/python3`, []));
+	t.false(await mayWait(`${closed}/indirect`, []));
+	t.true(await mayWait(`${closed}/python3`, []));
+	t.false(await mayWait(`${closed}/missing`, []));
+	t.false(await mayWait('/bin/true', []));
 });
 
 asRoot('a runner that has waited is in the network of its pod, with the resolver of that', async t => {

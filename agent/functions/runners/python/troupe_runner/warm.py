@@ -67,7 +67,7 @@ def wait():
 
 def prepare(libc, assignment):
     """What it will be in is opened, and its place among the files and networks of the node is taken."""
-    groups = [os.open(file, os.O_WRONLY | os.O_CLOEXEC) for file in assignment["cgroups"]]
+    groups = [os.open(joined_by(file), os.O_WRONLY | os.O_CLOEXEC) for file in assignment["cgroups"]]
     if assignment["umask"] is not None:
         os.umask(assignment["umask"])
     for source, target in assignment["files"]:
@@ -80,6 +80,12 @@ def prepare(libc, assignment):
         call(libc.setns, network, CLONE_NEWNET)
     process = os.open("self/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=PROC)
     return os.read(process, 4096).decode("utf-8", "replace").strip(), groups
+
+
+def joined_by(file):
+    """In groups of version 1 a thread joins by itself, for which the kernel waits for nobody. Here it is all of the process."""
+    threads = os.path.join(os.path.dirname(file), "tasks")
+    return threads if len(os.listdir("/proc/self/task")) == 1 and os.path.exists(threads) else file
 
 
 def bind(libc, source, target):
