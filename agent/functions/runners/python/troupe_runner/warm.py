@@ -7,6 +7,7 @@ What it keeps true:
 """
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -73,7 +74,7 @@ def prepare(libc, assignment):
     for source, target in assignment["files"]:
         bind(libc, source, target)
     for folder in assignment["hidden"]:
-        call(libc.umount2, os.fsencode(folder), MNT_DETACH)
+        hide(libc, folder)
     if assignment["network"] is not None:
         # As the agent sees it: what was mounted since this has begun need not be seen from here.
         network = os.open(assignment["network"], os.O_RDONLY | os.O_CLOEXEC, dir_fd=PROC)
@@ -91,6 +92,14 @@ def joined_by(file):
 def bind(libc, source, target):
     for flags in (MS_BIND, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV):
         call(libc.mount, os.fsencode(source), os.fsencode(target), None, ctypes.c_ulong(flags), None)
+
+
+def hide(libc, folder):
+    try:
+        call(libc.umount2, os.fsencode(folder), MNT_DETACH)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOENT):  # It was never seen from here.
+            raise
 
 
 def tell(assignment, process):
