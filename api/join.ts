@@ -1,5 +1,7 @@
 // How an agent becomes a node: a join token is traded for the node's own credential, and what it needs to find the cluster again.
 
+import type {TopicRights} from './topic-rights.js';
+
 /** `GET`, without a login: the authority's certificate, so that a token that pins it can be checked before it is sent. */
 export const caPath = '/troupe/v1/ca';
 
@@ -27,10 +29,16 @@ export const tokensPath = '/troupe/v1/tokens';
 export const tokenRoles = ['admin', 'edit', 'view', 'tool'] as const;
 
 export type TokenRequest =
-	| {readonly name: string; readonly role: (typeof tokenRoles)[number]; readonly ttlSeconds?: number}
+	| {readonly name: string; readonly role: (typeof tokenRoles)[number]; readonly ttlSeconds?: number; readonly topics?: TopicRights}
 	| {readonly join: true; readonly ttlSeconds?: number};
 
-export type TokenRow = {readonly name: string; readonly role: string; readonly createdAtMs: number; readonly expiresAtMs?: number};
+export type TokenRow = {
+	readonly name: string;
+	readonly role: string;
+	readonly createdAtMs: number;
+	readonly expiresAtMs?: number;
+	readonly topics?: TopicRights;
+};
 
 /** The only time that the token itself is seen. */
 export type TokenAnswer = TokenRow & {readonly token: string};

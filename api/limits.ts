@@ -482,12 +482,21 @@ export const limits = {
 	 */
 	brokerNodeTurnWork: 1_000,
 	brokerToolTurnWork: 64,
+	/** That of a login with a small rate of publishes. */
+	brokerSlowTurnWork: 8,
 	brokerNodeTurnMs: 8,
 	brokerToolTurnMs: 2,
 	/** The work of one login that is no node: in a second, at once after a rest, and what one demand may leave to be waited for. */
 	brokerToolWorkPerSecond: 2_000,
 	brokerToolWorkAtOnce: 20_000,
 	brokerToolWorkDebt: 4_000,
+	/** Publishes of one login to users' topics and to functions, in a second: unless its token says otherwise, and what that may say. */
+	userMessagesPerSecond: 1_000,
+	userMessagesLeast: 1,
+	userMessagesMost: 20_000,
+	userBytesPerSecond: 4_194_304,
+	userBytesLeast: 16_384,
+	userBytesMost: 268_435_456,
 	/** A connection that has asked so long for more than its turns or its login's share, less the time in which it asked for nothing, is cut. */
 	brokerGreedyMs: 10_000,
 	/** One packet of a client that is no node. */
@@ -582,6 +591,10 @@ export const limits = {
 	storeReadRecords: 1_000,
 	/** Logins of people and of nodes. They are one sealed record, which has to fit into `objectBytes`. */
 	tokens: 4_000,
+	/** What a token says of users' topics: filters to publish to, and as many to read; of one its characters, and of all tokens together. */
+	tokenTopics: 32,
+	tokenTopicCharacters: 256,
+	tokenTopicsInAll: 131_072,
 	/** Tokens of an older version, and what might be such, that are looked at in a second: each takes 0.1 ms. */
 	slowHashesPerSecond: 1_000,
 	/** A join token is good for so long when the command does not say; none for longer than the second. */

@@ -2,12 +2,14 @@
 //
 // A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
 // so `#` shows each client what it may see and no more. Inboxes are read by their owner alone, canaries by control.
-// Only nodes publish, and logins that may write objects: to the topics of their own actor systems.
+// Below troupe/v1/ only nodes publish, and logins that may write objects: to the topics of their own actor systems, and to functions.
+// The users' own topics are for admins, and for tokens that say which; what such a token says changes nothing over HTTP.
 
 import {isChange, type ToolRequest} from './inspect.js';
 import {controlSystem} from './keys.js';
 import {filtersOverlap, isFilter} from './mqtt-filter.js';
-import {bulkFilter, inboxFilter, isLevel, parseTopic, topicPrefix, type Topic} from './topics.js';
+import {matchesAny, type TopicRights} from './topic-rights.js';
+import {bulkFilter, inboxFilter, isLevel, isUserTopic, parseTopic, topicPrefix, type Topic} from './topics.js';
 
 export type Role =
 	| 'admin'
@@ -26,6 +28,8 @@ export type Identity = {
 	readonly node?: string | undefined;
 	/** Of the token that was shown: another one of the same name is another login. Nothing can be learned from it. */
 	readonly credential?: string | undefined;
+	/** What its token says of the users' own topics. */
+	readonly topics?: TopicRights | undefined;
 };
 
 export type MqttVerb = 'connect' | 'publish' | 'subscribe' | 'forward';
@@ -37,17 +41,35 @@ export function may(identity: Identity, verb: MqttVerb, topic: string): boolean 
 		case 'connect':
 			return true;
 		case 'publish':
-			return mayPublish(identity, parseTopic(topic));
+			return isUserTopic(topic) ? mayUse(identity, 'publish', topic) : mayPublish(identity, parseTopic(topic));
 		case 'subscribe':
-			return isFilter(topic) && readableFilters(identity).some(filter => filtersOverlap(filter, topic));
+			return isFilter(topic) && (mayAskForAll(identity, topic) || readableFilters(identity).some(filter => filtersOverlap(filter, topic)));
 		case 'forward':
-			return mayRead(identity, parseTopic(topic));
+			return isUserTopic(topic) ? mayUse(identity, 'subscribe', topic) : mayRead(identity, parseTopic(topic));
 	}
 }
 
 /** No client is `control`, and a node is the node it says. */
 const isSound = ({name, role, node}: Identity): boolean =>
 	isLevel(name) && name !== controlSystem && (role === 'node' ? node === name : node === undefined);
+
+/** A topic of the users' own. */
+function mayUse({role, topics}: Identity, verb: 'publish' | 'subscribe', topic: string): boolean {
+	switch (role) {
+		case 'admin':
+			return true;
+		case 'edit':
+		case 'view':
+		case 'tool':
+			return matchesAny(topics?.[verb], topic);
+		case 'node':
+		case 'join':
+			return false;
+	}
+}
+
+/** Whether a filter can match any topic that is a user's own, and the identity reads them all. */
+const mayAskForAll = ({role}: Identity, filter: string): boolean => role === 'admin' && (isUserTopic(filter) || /^[+#]/.test(filter));
 
 function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 	if (topic === undefined) return false;
@@ -73,7 +95,10 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 		case 'inspectRequest':
 			// Who may ask what is judged by the request itself.
 			return role !== 'node' && topic.login === name;
+		case 'invoke':
+			return mayRequest(identity, 'create', invokeResource);
 		case 'inspectReply':
+		case 'reply':
 			return false;
 	}
 }
@@ -103,19 +128,23 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 		case 'userControl':
 			return runsActors(role) && topic.login === name && topic.way === 'from-control';
 		case 'inspectRequest':
+		case 'invoke':
 			return false;
 		case 'inspectReply':
 			return role !== 'node' && topic.login === name;
+		case 'reply':
+			return mayRequest(identity, 'create', invokeResource) && topic.login === name;
 	}
 }
 
 /** Filters that together match all that the identity may read, and possibly more: forwarding decides. */
-function readableFilters({name, role}: Identity): readonly string[] {
+function readableFilters({name, role, topics}: Identity): readonly string[] {
 	const own = [inboxFilter(name), bulkFilter(name)];
 	if (role === 'node') return [...own, `${topicPrefix}nodes/${name}/#`];
-	const ofUser = runsActors(role) ? [`users/${name}/#`] : [];
+	const ofUser = runsActors(role) ? [`users/${name}/#`, `replies/${name}/+`] : [];
 	return [
 		...own,
+		...(topics?.subscribe ?? []),
 		...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', `inspect/replies/${name}/+`, ...ofUser].map(
 			filter => topicPrefix + filter,
 		),
@@ -123,7 +152,13 @@ function readableFilters({name, role}: Identity): readonly string[] {
 }
 
 /** Whether a client's message may stay at the broker: a request that is carried out whenever another server begins to lead may not. */
-export const mayRetain = (topic: string): boolean => parseTopic(topic)?.type !== 'inspectRequest';
+export function mayRetain(topic: string): boolean {
+	const type = parseTopic(topic)?.type;
+	return type !== 'inspectRequest' && type !== 'invoke';
+}
+
+/** Whether publishes to the topic count against the rate of their login. */
+export const isMetered = (topic: string): boolean => isUserTopic(topic) || parseTopic(topic)?.type === 'invoke';
 
 /** Whether the identity may ask this of the actors of the cluster: looks are for every reader, changes for admins. */
 export function mayInspect(identity: Identity, verb: ToolRequest['verb']): boolean {
@@ -152,6 +187,8 @@ export const brokerConfigResource = 'troupe/broker-config';
 export const imagesResource = 'troupe/images';
 /** The uploaded code of functions. */
 export const artifactsResource = 'troupe/artifacts';
+/** To call functions. */
+export const invokeResource = 'functions/invoke';
 /** To try ways from a node itself; from a pod it takes what port-forward takes. */
 export const nodeWaysResource = 'troupe/node-ways';
 /** To look at actors; what changes them is judged by `mayInspect`. */

@@ -26,7 +26,11 @@ export type Topic =
 	/** Between control and a user's system: what control asks of it, and what it answers. */
 	| {readonly type: 'userControl'; readonly login: string; readonly name: string; readonly way: 'from-control' | 'to-control'}
 	/** What a tool asks of running actors, and what it is answered; the id is the tool's own. */
-	| {readonly type: 'inspectRequest' | 'inspectReply'; readonly login: string; readonly id: string};
+	| {readonly type: 'inspectRequest' | 'inspectReply'; readonly login: string; readonly id: string}
+	/** A call of a function. */
+	| {readonly type: 'invoke'; readonly namespace: string; readonly name: string}
+	/** What such a call of a login is answered; the id is the caller's own. */
+	| {readonly type: 'reply'; readonly login: string; readonly id: string};
 
 /** The topic's text. A name that is empty or has a wildcard, a NUL or a slash is a bug of the caller. */
 export function formatTopic(topic: Topic): string {
@@ -60,6 +64,10 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['inspect', 'requests', topic.login, topic.id];
 		case 'inspectReply':
 			return ['inspect', 'replies', topic.login, topic.id];
+		case 'invoke':
+			return ['functions', topic.namespace, topic.name, 'invoke'];
+		case 'reply':
+			return ['replies', topic.login, topic.id];
 	}
 }
 
@@ -91,6 +99,8 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(5, 'users') && c === 'inbox') return {type: 'userInbox', login: a, to: b, from: rest[0] ?? ''};
 	if (is(4, 'inspect') && (a === 'requests' || a === 'replies'))
 		return {type: a === 'requests' ? 'inspectRequest' : 'inspectReply', login: b, id: c};
+	if (is(4, 'functions') && c === 'invoke') return {type: 'invoke', namespace: a, name: b};
+	if (is(3, 'replies')) return {type: 'reply', login: a, id: b};
 	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
 	return undefined;
 }

@@ -3,6 +3,8 @@
 //
 // The rights are those of api/roles.ts, told per login; a test compares them. Mosquitto grants every subscription and checks what it
 // hands on, so `#` shows each login what it may read and no more.
+// It cannot say "all topics but those below troupe/", nor tell control who has published: admins have the users' topics that their token names,
+// and functions are not called from there.
 
 import {brokerFileMark, type BrokerConfigAnswer} from '../api/broker-config.js';
 import {controlSystem} from '../api/keys.js';
@@ -86,11 +88,13 @@ function acl(logins: readonly BrokerLogin[]): string {
 		...ownTopics.map(topic => `pattern read ${topicPrefix}${topic}`),
 		'',
 		`user ${controlSystem}`,
-		`topic readwrite ${topicPrefix}#`,
+		// Also what triggers of functions name, and where their dead letters go: both change without this file.
+		'topic readwrite #',
 		...logins.flatMap(login => [
 			'',
 			`user ${login.name}`,
 			...rightsOf(login).map(([access, topic]) => `topic ${access} ${topicPrefix}${topic}`),
+			...userRightsOf(login).map(([access, topic]) => `topic ${access} ${topic}`),
 		]),
 	);
 }
@@ -104,6 +108,15 @@ const inspecting = (name: string): readonly Right[] => [
 	['write', `inspect/requests/${name}/+`],
 	['read', `inspect/replies/${name}/+`],
 ];
+
+/** What the token says of the users' own topics. */
+const userRightsOf = ({role, topics}: BrokerLogin): readonly Right[] =>
+	role === 'node'
+		? []
+		: [
+				...(topics?.publish ?? []).map((topic): Right => ['write', topic]),
+				...(topics?.subscribe ?? []).map((topic): Right => ['read', topic]),
+			];
 
 function rightsOf({name, role}: {readonly name: string; readonly role: Role}): readonly Right[] {
 	switch (role) {

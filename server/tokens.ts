@@ -9,6 +9,7 @@ import {formatJoinToken} from '../api/join-token.js';
 import {controlSystem} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Identity, Role} from '../api/roles.js';
+import type {TopicRights} from '../api/topic-rights.js';
 import {isDnsLabel, isDnsSubdomain} from '../api/rules/names.js';
 import {writeFileAtomic} from '../system/files/atomic-file.js';
 import {hasCode} from '../system/files/errno.js';
@@ -21,6 +22,8 @@ export type TokenInfo = {
 	readonly createdAtMs: number;
 	/** Wall time; without it the token is good until it is revoked. */
 	readonly expiresAtMs?: number | undefined;
+	/** What it may do with the users' own topics beyond its role. */
+	readonly topics?: TopicRights | undefined;
 };
 
 export type Tokens = {
@@ -46,10 +49,12 @@ export type BrokerLogin = {
 	readonly role: Role;
 	/** The second field of Mosquitto's password file. */
 	readonly password: string;
+	readonly topics?: TopicRights | undefined;
 };
 
 export type IssueOptions = {
 	readonly ttlMs?: number | undefined;
+	readonly topics?: TopicRights | undefined;
 	/** Fails with `ERR_ALREADY_EXISTS` where that name has a token. */
 	readonly isNew?: boolean;
 	/** Makes the text of the secret: join tokens carry more. */
@@ -69,12 +74,13 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 	const findOlder = createOlderSearch(all, nowMs);
 	const isGood = ({expiresAtMs}: Stored): boolean => expiresAtMs === undefined || expiresAtMs > nowMs();
 	return {
-		async issue(name, role, {ttlMs, isNew = false, textOf = asUsual} = {}) {
+		async issue(name, role, {ttlMs, topics, isNew = false, textOf = asUsual} = {}) {
 			checkName(name, role);
 			const token = textOf(randomBytes(32).toString('base64url'));
 			const atMs = nowMs();
 			const expiry = ttlMs === undefined ? {} : {expiresAtMs: atMs + ttlMs};
-			const stored: Stored = {name, role, createdAtMs: atMs, ...expiry, hash: tokenHash(token)};
+			const rights = topics === undefined ? {} : {topics};
+			const stored: Stored = {name, role, createdAtMs: atMs, ...expiry, ...rights, hash: tokenHash(token)};
 			await keep(tokens => {
 				const good = tokens.filter(isGood);
 				if (isNew && good.some(each => each.name === name)) throw new AppError('ERR_ALREADY_EXISTS', {resource: 'tokens', name});
@@ -96,7 +102,7 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 		logins: () =>
 			all()
 				.filter(isGood)
-				.map(({name, role, hash}) => ({name, role, password: passwordField(hash)})),
+				.map(({name, role, topics, hash}) => ({name, role, topics, password: passwordField(hash)})),
 		identityOf(name) {
 			const stored = all().find(each => each.name === name && isGood(each));
 			return stored && identityOf(stored);
@@ -157,9 +163,9 @@ function withoutHash({hash: _hash, ...info}: Stored): TokenInfo {
 	return info;
 }
 
-function identityOf({name, role, hash}: Stored): Identity {
+function identityOf({name, role, topics, hash}: Stored): Identity {
 	const credential = createHash('sha256').update(hash).digest('base64url').slice(0, credentialCharacters);
-	return role === 'node' ? {name, role, node: name, credential} : {name, role, credential};
+	return role === 'node' ? {name, role, node: name, credential} : {name, role, credential, ...(topics === undefined ? {} : {topics})};
 }
 
 /** Enough that no two tokens have the same. */
@@ -175,6 +181,11 @@ function checkName(name: string, role: Role): void {
 function checkCount(tokens: readonly Stored[]): readonly Stored[] {
 	if (tokens.length > limits.tokens)
 		throw new AppError('ERR_USAGE', {message: `there are ${limits.tokens} tokens already; revoke one that is not used`});
+	const topics = tokens.flatMap(each => [...(each.topics?.publish ?? []), ...(each.topics?.subscribe ?? [])]).join('');
+	if (topics.length > limits.tokenTopicsInAll)
+		throw new AppError('ERR_USAGE', {
+			message: `the topics of all tokens together may have ${limits.tokenTopicsInAll} characters; revoke a token, or give this one fewer topics`,
+		});
 	return tokens;
 }
 

@@ -4,6 +4,7 @@ import {ageOf, parseDuration} from '../../api/duration.js';
 import {limits} from '../../api/limits.js';
 import {tokensPath, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {didYouMean} from '../../api/suggest.js';
+import {readTopicRights, type TopicRights} from '../../api/topic-rights.js';
 import type {Json} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
@@ -32,7 +33,7 @@ function create(invocation: Invocation, name: string | undefined): Promise<numbe
 	const body = requestOf(invocation, name);
 	return withClient(invocation, async client => {
 		const made = (await client.json({method: 'POST', path: tokensPath, body})) as TokenAnswer;
-		if (await printedWhole(invocation, made)) return 0;
+		if (!isWide(invocation) && (await printedWhole(invocation, made))) return 0;
 		terminal.out(`${made.token}\n`);
 		terminal.note(`note: this is the only time it is shown; ${expiryText(made)}; troupe token delete ${made.name} takes it back`);
 		if (made.role === 'join') terminal.note(`note: on the host that is to join: troupe agent --join ${client.server} --token …`);
@@ -49,13 +50,39 @@ function requestOf({flags}: Invocation, name: string | undefined): Json {
 	if (ttlMs !== undefined && ttlMs > limits.tokenTtlMaxMs)
 		throw usageError(`--ttl must be at most ${limits.tokenTtlMaxMs / 3_600_000}h, got "${ttl ?? ''}"`);
 	const role = flags.text('role');
+	const topics = topicsOf(flags);
 	if (flags.on('join')) {
 		if (name !== undefined || role !== undefined) throw usageError('--join takes no name and no role: what joins gets its own login');
+		if (topics !== undefined) throw usageError('--join takes no topics: nodes have none but their own');
 		return {join: true, ...expiry};
 	}
 	if (name === undefined || role === undefined)
 		throw usageError('create takes a name and a role, as in: troupe token create ci --role edit; or --join for a host that is to join');
-	return {name, role, ...expiry};
+	return {name, role, ...expiry, ...(topics === undefined ? {} : {topics})};
+}
+
+/** Looked at here as well, so that a slip is told with its flag. */
+function topicsOf(flags: Invocation['flags']): Json | undefined {
+	const [publish, subscribe] = [flags.texts('publish'), flags.texts('subscribe')];
+	const [messages, bytes] = [rateOf(flags, 'messages-per-second'), rateOf(flags, 'bytes-per-second')];
+	const topics = {
+		...(publish.length === 0 ? {} : {publish}),
+		...(subscribe.length === 0 ? {} : {subscribe}),
+		...(messages === undefined ? {} : {messagesPerSecond: messages}),
+		...(bytes === undefined ? {} : {bytesPerSecond: bytes}),
+	};
+	if (Object.keys(topics).length === 0) return undefined;
+	const read = readTopicRights(topics);
+	if (!read.ok) throw usageError(`--${read.message.replace(/^\w+/, name => flagNames[name] ?? name)}`);
+	return topics;
+}
+
+const flagNames: Readonly<Record<string, string>> = {messagesPerSecond: 'messages-per-second', bytesPerSecond: 'bytes-per-second'};
+
+function rateOf(flags: Invocation['flags'], name: string): number | undefined {
+	const text = flags.text(name);
+	if (text !== undefined && !/^\d{1,15}$/.test(text)) throw usageError(`--${name} must be a whole number, got "${text}"`);
+	return text === undefined ? undefined : Number(text);
 }
 
 const expiryText = ({createdAtMs, expiresAtMs}: TokenRow): string =>
@@ -63,19 +90,33 @@ const expiryText = ({createdAtMs, expiresAtMs}: TokenRow): string =>
 
 async function list(client: Client, invocation: Invocation): Promise<number> {
 	const {tokens} = (await client.json({path: tokensPath})) as {readonly tokens: readonly TokenRow[]};
-	if (await printedWhole(invocation, {tokens})) return 0;
+	const wide = isWide(invocation);
+	if (!wide && (await printedWhole(invocation, {tokens}))) return 0;
 	const nowMs = Date.now();
 	const rows = tokens
 		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-		.map(({name, role, createdAtMs, expiresAtMs}) => [
+		.map(({name, role, createdAtMs, expiresAtMs, topics}) => [
 			name,
 			role,
 			ageOf(nowMs - createdAtMs),
 			expiresAtMs === undefined ? '<never>' : `in ${ageOf(expiresAtMs - nowMs)}`,
+			...(wide ? wideCells(topics) : []),
 		]);
-	invocation.terminal.out(drawTable(['NAME', 'ROLE', 'AGE', 'EXPIRES'], rows, await widthFor(rows.flat())));
+	const heads = ['NAME', 'ROLE', 'AGE', 'EXPIRES', ...(wide ? wideHeads : [])];
+	invocation.terminal.out(drawTable(heads, rows, await widthFor(rows.flat())));
 	return 0;
 }
+
+const isWide = ({flags}: Invocation): boolean => flags.text('output') === 'wide';
+
+const wideHeads = ['PUBLISH', 'SUBSCRIBE', 'MESSAGES/S', 'BYTES/S'];
+
+const wideCells = ({publish, subscribe, messagesPerSecond, bytesPerSecond}: TopicRights = {}): readonly string[] => [
+	publish?.join(',') ?? '<none>',
+	subscribe?.join(',') ?? '<none>',
+	String(messagesPerSecond ?? limits.userMessagesPerSecond),
+	String(bytesPerSecond ?? limits.userBytesPerSecond),
+];
 
 async function remove(client: Client, name: string, {flags, terminal}: Invocation): Promise<number> {
 	const query = flags.on('yes') ? {own: true} : {};

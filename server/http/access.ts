@@ -8,6 +8,7 @@ import type {JsonObject} from '../../api/object.js';
 import {joinResource, tokensResource} from '../../api/roles.js';
 import {isDnsSubdomain} from '../../api/rules/names.js';
 import {shown} from '../../api/shown.js';
+import {readTopicRights} from '../../api/topic-rights.js';
 import type {Access} from '../access.js';
 import {pinOf} from '../certificates.js';
 import {issueJoinToken, named, type NamedToken, type TokenInfo} from '../tokens.js';
@@ -23,7 +24,7 @@ export const listTokens: Handler = (backend, {identity, response}) => {
 	sendJson(response, 200, {tokens: accessOf(backend).tokens.list().map(rowOf)});
 };
 
-/** `POST /troupe/v1/tokens`: {name, role, ttlSeconds?} or {join: true, ttlSeconds?}; the answer is the only time it is seen. */
+/** `POST /troupe/v1/tokens`: {name, role, ttlSeconds?, topics?} or {join: true, ttlSeconds?}; the answer is the only time it is seen. */
 export const createToken: Handler = async (backend, exchange) => {
 	requireOwnRight(exchange.identity, 'create', tokensResource);
 	const body = (await readObject(exchange.request)) ?? {};
@@ -71,6 +72,7 @@ const whyTaken = (node: string, isNode: boolean): string =>
 
 async function makeJoinToken(backend: Backend, body: JsonObject): Promise<NamedToken> {
 	const {tokens, ca} = accessOf(backend);
+	if (body['topics'] !== undefined) throw refusal('topics belong to a token with a name and a role');
 	return issueJoinToken(tokens, pinOf(ca), ttlMsOf(body) ?? limits.joinTokenMs);
 }
 
@@ -83,7 +85,9 @@ async function makeToken(backend: Backend, body: JsonObject): Promise<NamedToken
 	// A login is one name, a node's or a person's.
 	if (backend.control.index.entry(objectKey('nodes', undefined, name)) !== undefined)
 		throw taken(name, 'a token cannot be called like a node');
-	const token = await tokens.issue(name, role, {isNew: true, ttlMs: ttlMsOf(body)});
+	const topics = readTopicRights(body['topics']);
+	if (!topics.ok) throw refusal(topics.message);
+	const token = await tokens.issue(name, role, {isNew: true, ttlMs: ttlMsOf(body), topics: topics.value});
 	return named(tokens, name, token);
 }
 
@@ -96,11 +100,12 @@ function ttlMsOf({ttlSeconds}: JsonObject): number | undefined {
 
 const taken = (name: string, message: string): AppError => new AppError('ERR_CONFLICT', {resource: 'nodes', name, message});
 
-const rowOf = ({name, role, createdAtMs, expiresAtMs}: TokenInfo): TokenRow => ({
+const rowOf = ({name, role, createdAtMs, expiresAtMs, topics}: TokenInfo): TokenRow => ({
 	name,
 	role,
 	createdAtMs,
 	...(expiresAtMs === undefined ? {} : {expiresAtMs}),
+	...(topics === undefined ? {} : {topics}),
 });
 
 /** Of the term that is on. */

@@ -5,6 +5,7 @@
 import {AppError} from '../../api/errors.js';
 import {isDeliveryId} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {invokeResource} from '../../api/roles.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
 import {shown} from '../../api/shown.js';
 import type {FunctionName} from '../functions/call.js';
@@ -15,8 +16,6 @@ import type {Backend, Exchange, Handler} from './exchange.js';
 import {refusal} from './outcome.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight} from './rights.js';
-
-const invokeResource = 'functions/invoke';
 
 export const invoke: Handler = (backend, exchange) => {
 	const {identity, params, request} = exchange;

@@ -75,8 +75,8 @@ export const unbounded: Allowance = {
 export type Allowances = {
 	/** That of a login; as long as one of its connections is open, always the same. */
 	readonly of: (login: string, bounds: AllowanceBounds | undefined) => Allowance;
-	/** Forgets those that are whole again. */
-	readonly tidy: () => void;
+	/** Forgets those that are whole again, of logins that have nothing open. */
+	readonly tidy: (open?: ReadonlySet<string>) => void;
 };
 
 /** One for each login, also while it is not connected: who comes back finds what it left. */
@@ -89,8 +89,8 @@ export function createAllowances(clock: Pick<Clock, 'monotonicMs' | 'after'>): A
 			all.set(login, found);
 			return found;
 		},
-		tidy() {
-			for (const [login, allowance] of all) if (allowance.isWhole()) all.delete(login);
+		tidy(open) {
+			for (const [login, allowance] of all) if (open?.has(login) !== true && allowance.isWhole()) all.delete(login);
 		},
 	};
 }

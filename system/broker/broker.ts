@@ -28,11 +28,12 @@ import {Connections, grantedQos, newConnection, type Connection} from './connect
 import {createCounters, type Counters} from './counters.js';
 import {openDoor, type Door} from './door.js';
 import {Outbox} from './outbox.js';
-import {answerWork, connectWork, replayWork} from './packet-work.js';
+import {answerWork, connectWork, publishWork, replayWork} from './packet-work.js';
 import {Persistence} from './persistence.js';
 import type {Broker, BrokerCounter, BrokerOptions, Login} from './ports.js';
 import {createPace, type Pace} from './pace.js';
 import {createReplay, type Replay, type ReplayMessage} from './replay.js';
+import {createPublishRates, type PublishRates} from './publish-rate.js';
 import {createNewcomers} from './newcomers.js';
 import {RetainedTree, type Retained} from './retained-tree.js';
 import {nodeQuota} from './quotas.js';
@@ -61,6 +62,7 @@ type HookContext<Identity extends Login> = BrokerOptions<Identity> & {
 	readonly connections: Connections<Client, Identity>;
 	readonly persistence: Persistence;
 	readonly allowances: Allowances;
+	readonly rates: PublishRates;
 	readonly counters: Counters;
 };
 
@@ -102,7 +104,15 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		onDropped: clientId => count('sessionMessagesDropped', clientId),
 	});
 	const aedes = await startAedes(persistence, counters);
-	const context = {...options, aedes, connections, persistence, allowances: createAllowances(clock), counters};
+	const context = {
+		...options,
+		aedes,
+		connections,
+		persistence,
+		allowances: createAllowances(clock),
+		rates: createPublishRates(clock),
+		counters,
+	};
 	setHooks(context);
 	const pace = createPace(clock.monotonicMs, {node: limits.brokerNodeTurnMs, tool: limits.brokerToolTurnMs});
 	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
@@ -176,7 +186,7 @@ function brokerOf<Identity extends Login>(state: State<Identity>): Broker {
 
 /** Takes a connection in, unless there are too many or the broker is closed. */
 function attach<Identity extends Login>(state: State<Identity>, inner: Duplex, about: string, onLogin = ignore): void {
-	const {aedes, connections, allowances, counters, clock, pace, backlog, sockets} = state;
+	const {aedes, connections, allowances, rates, counters, clock, pace, backlog, sockets} = state;
 	if (aedes.closed || sockets.size >= mostSockets) {
 		counters.count('cutCrowded', about);
 		inner.on('error', ignore).destroy();
@@ -196,7 +206,9 @@ function attach<Identity extends Login>(state: State<Identity>, inner: Duplex, a
 	connections.add(aedes.handle(stream), connection);
 	stream.once('close', () => {
 		connections.end(connection);
-		allowances.tidy();
+		const open = connections.logins();
+		allowances.tidy(open);
+		rates.tidy(open);
 	});
 }
 
@@ -281,7 +293,8 @@ function loginOf<Identity extends Login>(context: HookContext<Identity>): Aedes[
 			connection.onLogin();
 			persistence.claim(connection.clientId, identity);
 			const quota = quotaOf(identity);
-			connection.stream.login({...quota, allowance: connection.allowance}, quota.stallMs);
+			connection.rate = context.rates.of(identity.name, quota.rate);
+			connection.stream.login({...quota, allowance: connection.allowance, rate: connection.rate}, quota.stallMs);
 			done(null, true);
 		};
 		const known = context.authenticate(request.username, request.password);
@@ -303,6 +316,7 @@ function publishingOf<Identity extends Login>({
 	connections,
 	may,
 	mayRetain = () => true,
+	metered = () => false,
 	counters: {count},
 }: HookContext<Identity>): Aedes['authorizePublish'] {
 	const isAllowed = (identity: Identity, {topic, retain}: PublishPacket): boolean =>
@@ -318,6 +332,9 @@ function publishingOf<Identity extends Login>({
 		if (identity === undefined || !isAllowed(identity, packet)) {
 			count('publishesRefused', aboutOf(connection));
 			misdirect(packet);
+		} else if (connection !== undefined && metered(packet.topic)) {
+			connection.allowance.earn(publishWork(packet.qos, packet.payload.length));
+			connection.rate.spend(packet.payload.length);
 		}
 		// aedes hands on whose a packet is no sooner than it has retained it.
 		if (packet.retain && identity !== undefined) (packet as {clientId?: string}).clientId = identity.name;

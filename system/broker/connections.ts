@@ -5,6 +5,7 @@ import {unbounded, type Allowance} from './allowance.js';
 import type {ClientStream} from './client-stream.js';
 import type {SessionOwner} from './sessions.js';
 import type {BrokerOptions, Login} from './ports.js';
+import {unlimited, type PublishRate} from './publish-rate.js';
 import type {Replay} from './replay.js';
 
 /** One attached stream, from its first byte to its end. */
@@ -25,6 +26,7 @@ export type Connection<Identity> = {
 	identity: Identity | undefined;
 	/** That of its login. */
 	allowance: Allowance;
+	rate: PublishRate;
 	replay: Replay | undefined;
 	/** The broker's number of the last publish that went to this client. */
 	lastCounter: number;
@@ -41,6 +43,7 @@ export const newConnection = <Identity>(about: string, stream: ClientStream, onL
 	login: undefined,
 	identity: undefined,
 	allowance: unbounded,
+	rate: unlimited,
 	replay: undefined,
 	lastCounter: -1,
 });
@@ -119,6 +122,13 @@ export class Connections<Client extends object, Identity extends Login> {
 		let count = 0;
 		for (const connection of this.#open) if (connection.login === login) count += 1;
 		return count;
+	}
+
+	/** Logins with anything open, those that are not accepted yet among them. */
+	logins(): Set<string> {
+		const logins = new Set<string>();
+		for (const {login} of this.#open) if (login !== undefined) logins.add(login);
+		return logins;
 	}
 
 	/** Logins that are connected, each once, sorted. */

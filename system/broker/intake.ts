@@ -6,10 +6,11 @@ import {limits} from '../../api/limits.js';
 import type {Clock} from '../time/clock.js';
 import {unbounded, type Allowance} from './allowance.js';
 import type {Pace, Rank} from './pace.js';
+import {unlimited, type PublishRate} from './publish-rate.js';
 import {PacketGuard, type GuardProblem} from './packet-guard.js';
 
 /** What a connection may ask for; until its login the broker does not know whose it is. */
-export type IntakeQuota = {readonly rank: Rank; readonly allowance: Allowance; readonly packetBytes: number};
+export type IntakeQuota = {readonly rank: Rank; readonly allowance: Allowance; readonly packetBytes: number; readonly rate?: PublishRate};
 
 export type IntakeOptions = {
 	readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -49,6 +50,8 @@ export class Intake {
 	#overMs = 0;
 	/** Since when it does. */
 	#overSinceMs: number | undefined;
+	/** Since when it is held back by its rate. */
+	#heldSinceMs: number | undefined;
 	/** Since when nothing waits. */
 	#restMs: number;
 
@@ -79,7 +82,7 @@ export class Intake {
 
 	login(next: IntakeQuota): void {
 		this.#quota = next;
-		this.#turnWork = workPerTurn[next.rank];
+		this.#turnWork = Math.min(workPerTurn[next.rank], next.rate?.turnWork ?? Infinity);
 		this.#guard.allow(next.packetBytes);
 		this.#isKnown = true;
 		this.#isHeld = false;
@@ -106,6 +109,29 @@ export class Intake {
 	#ask(): void {
 		if (this.#isAsking || this.#isHeld || !this.#isWanted || this.#chunks.length === 0) return;
 		this.#isAsking = true;
+		let isDue = false;
+		const rate = this.#quota.rate ?? unlimited;
+		rate.whenLeft(() => {
+			isDue = true;
+			this.#goOn();
+			this.#askForWork();
+		});
+		if (!isDue) this.#holdBack();
+	}
+
+	/** It has published more than is due: while it waits for that it asks for nothing. */
+	#holdBack(): void {
+		this.#countOver();
+		this.#heldSinceMs = this.#options.clock.monotonicMs();
+	}
+
+	#goOn(): void {
+		if (this.#heldSinceMs === undefined) return;
+		this.#overMs = Math.max(0, this.#overMs - (this.#options.clock.monotonicMs() - this.#heldSinceMs));
+		this.#heldSinceMs = undefined;
+	}
+
+	#askForWork(): void {
 		let isLeft = false;
 		this.#quota.allowance.whenLeft(() => {
 			isLeft = true;
@@ -114,10 +140,14 @@ export class Intake {
 		if (!isLeft) this.#overSinceMs ??= this.#options.clock.monotonicMs();
 	}
 
-	#isGreedy(): boolean {
+	#countOver(): number {
 		if (this.#overSinceMs !== undefined) this.#overMs += this.#options.clock.monotonicMs() - this.#overSinceMs;
 		this.#overSinceMs = undefined;
-		return this.#overMs > limits.brokerGreedyMs && this.#quota.allowance !== unbounded;
+		return this.#overMs;
+	}
+
+	#isGreedy(): boolean {
+		return this.#countOver() > limits.brokerGreedyMs && this.#quota.allowance !== unbounded;
 	}
 
 	#turn(): void {

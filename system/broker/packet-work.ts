@@ -9,9 +9,10 @@ const works: Readonly<Record<number, number>> = {1: connectWork, 3: 1, 4: 1, 5: 
 /** PUBLISH of QoS 1 and 2, on top. */
 const ofQos: readonly number[] = [0, 2, 5, 5];
 /** What is copied on its way. */
-const bytesPerUnit = 8_192;
+export const bytesPerUnit = 8_192;
 
 const publish = 3;
+const pubrel = 6;
 
 /** Of each filter of SUBSCRIBE and UNSUBSCRIBE, on top. */
 export const filterWork = 2;
@@ -21,6 +22,10 @@ export const replayWork = 0.2;
 
 /** Of the answer to a message of QoS 1 or 2, at most. */
 export const answerWork = 4;
+
+/** Of a publish and of what its client sends to end it. */
+export const publishWork = (qos: 0 | 1 | 2, bytes: number): number =>
+	packetWork((publish << 4) | (qos << 1), bytes) + (qos === 2 ? (works[pubrel] ?? 0) : 0);
 
 /** By the first byte of a packet, and the bytes that follow its header. */
 export function packetWork(first: number, remaining: number): number {

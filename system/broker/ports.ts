@@ -6,6 +6,7 @@ import type {OpenConnection} from '../../api/client-id.js';
 import type {Clock} from '../time/clock.js';
 import type {AllowanceBounds} from './allowance.js';
 import type {Rank} from './pace.js';
+import type {RateBounds} from './publish-rate.js';
 
 /** Who logged in; the layers above put more into it. */
 export type Login = {
@@ -26,6 +27,8 @@ export type ClientQuota = {
 	readonly connections: number;
 	/** Of all its connections together; undefined: as much as its turns allow. */
 	readonly work: AllowanceBounds | undefined;
+	/** What all its connections together may publish to topics that are `metered`; undefined: as much as its work allows. */
+	readonly rate?: RateBounds;
 };
 
 /** For `connect` the topic is empty. */
@@ -77,6 +80,8 @@ export type BrokerOptions<Identity extends Login> = {
 	readonly may: (identity: Identity, verb: Verb, topic: string) => boolean;
 	/** Whether a message of a client may be retained under a topic; one that may not is refused. The default is that it may. */
 	readonly mayRetain?: (topic: string) => boolean;
+	/** Publishes to which topics count against their login's rate, in place of its work. The default is none. */
+	readonly metered?: (topic: string) => boolean;
 	readonly retainedSource: RetainedSource;
 	/**
 	 * Which of a login's other connections end when this one comes in; undefined: it is refused. The default ends none: a login may

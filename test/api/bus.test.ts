@@ -1,8 +1,10 @@
 // Topics, filters and who may use them.
 
 import test from 'ava';
+import {limits} from '../../api/limits.js';
 import {filtersOverlap, isFilter, topicMatches} from '../../api/mqtt-filter.js';
-import {may, mayRequest, type Identity, type MqttVerb} from '../../api/roles.js';
+import {may, mayRequest, mayRetain, type Identity, type MqttVerb} from '../../api/roles.js';
+import {readTopicRights} from '../../api/topic-rights.js';
 import {formatTopic, inboxFilter, objectTopic, parseTopic, type Topic} from '../../api/topics.js';
 
 const topics: readonly [topic: Topic, text: string][] = [
@@ -17,6 +19,8 @@ const topics: readonly [topic: Topic, text: string][] = [
 	[{type: 'userControl', login: 'ann', name: 'ping', way: 'to-control'}, 'users/ann/ping/to-control'],
 	[{type: 'inspectRequest', login: 'ann', id: 'r-1'}, 'inspect/requests/ann/r-1'],
 	[{type: 'inspectReply', login: 'ann', id: 'r-1'}, 'inspect/replies/ann/r-1'],
+	[{type: 'invoke', namespace: 'default', name: 'resize'}, 'functions/default/resize/invoke'],
+	[{type: 'reply', login: 'ann', id: 'r-1'}, 'replies/ann/r-1'],
 	[{type: 'lifecycle', system: 'a', path: 'pods/default.web-1/main'}, 'actors/a/lifecycle/pods/default.web-1/main'],
 ];
 
@@ -157,6 +161,17 @@ const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: b
 	[view, 'subscribe', 'inspect/replies/eve/+', true],
 	[view, 'subscribe', 'inspect/replies/ann/+', false],
 	[admin, 'forward', 'inspect/replies/ann/1', false],
+	[admin, 'publish', 'functions/default/f/invoke', true],
+	[edit, 'publish', 'functions/default/f/invoke', true],
+	[view, 'publish', 'functions/default/f/invoke', false],
+	[node, 'publish', 'functions/default/f/invoke', false],
+	[admin, 'forward', 'functions/default/f/invoke', false],
+	[edit, 'forward', 'replies/ann/1', true],
+	[edit, 'forward', 'replies/bob/1', false],
+	[edit, 'publish', 'replies/ann/1', false],
+	[edit, 'subscribe', 'replies/ann/+', true],
+	[edit, 'subscribe', 'replies/bob/+', false],
+	[node, 'forward', 'replies/node-a/1', false],
 	[node, 'publish', 'inspect/requests/node-a/1', false],
 	[node, 'forward', 'inspect/replies/node-a/1', false],
 ];
@@ -164,6 +179,76 @@ const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: b
 for (const [who, verb, topic, allowed] of rights) {
 	test(`${who.role} ${who.name} ${allowed ? 'may' : 'may not'} ${verb} ${topic}`, t => t.is(may(who, verb, `troupe/v1/${topic}`), allowed));
 }
+
+const gateway: Identity = {name: 'gw', role: 'tool', topics: {publish: ['sensors/#'], subscribe: ['alerts/+']}};
+const plain: Identity = {name: 'ed', role: 'edit'};
+
+const ofUsers: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: boolean][] = [
+	[gateway, 'publish', 'sensors/kitchen/temperature', true],
+	[gateway, 'publish', 'sensors', true],
+	[gateway, 'publish', 'alerts/fire', false],
+	[gateway, 'publish', 'sensor/kitchen', false],
+	[gateway, 'forward', 'alerts/fire', true],
+	[gateway, 'forward', 'alerts/fire/now', false],
+	[gateway, 'forward', 'sensors/kitchen', false],
+	[gateway, 'subscribe', 'alerts/#', true],
+	[gateway, 'subscribe', 'sensors/#', false],
+	[gateway, 'publish', 'troupe/v1/objects/pods/default/a', false],
+	[gateway, 'publish', 'troupe/v1/functions/default/f/invoke', false],
+	[plain, 'publish', 'sensors/a', false],
+	[plain, 'forward', 'sensors/a', false],
+	[plain, 'subscribe', 'sensors/#', false],
+	[admin, 'publish', 'anything/at/all', true],
+	[admin, 'forward', 'anything/at/all', true],
+	[admin, 'subscribe', 'anything/#', true],
+	[admin, 'subscribe', '+/x', true],
+	[admin, 'publish', '/a', false],
+	[admin, 'publish', 'troupe/other', false],
+	[admin, 'publish', 'troupe', false],
+	[admin, 'publish', '$SYS/a', false],
+	[{...node, topics: {publish: ['sensors/#'], subscribe: ['sensors/#']}}, 'publish', 'sensors/a', false],
+	[{...node, topics: {publish: ['sensors/#'], subscribe: ['sensors/#']}}, 'forward', 'sensors/a', false],
+];
+
+for (const [who, verb, topic, allowed] of ofUsers) {
+	test(`of users' topics ${who.role} ${who.name} ${allowed ? 'may' : 'may not'} ${verb} ${topic}`, t =>
+		t.is(may(who, verb, topic), allowed));
+}
+
+test('what a token says of topics changes nothing over HTTP', t => {
+	for (const verb of ['get', 'create', 'delete'])
+		for (const resource of ['pods', 'secrets', 'functions/invoke', 'troupe/tokens'])
+			t.is(mayRequest(gateway, verb, resource), mayRequest(tool, verb, resource), `${verb} ${resource}`);
+});
+
+test('a call of a function is no message that stays', t => {
+	t.false(mayRetain('troupe/v1/functions/default/f/invoke'));
+	t.true(mayRetain('sensors/kitchen'));
+});
+
+test('what is said of topics is looked at whole', t => {
+	const wrong: readonly [unknown, RegExp][] = [
+		['sensors/#', /topics must be an object, got "sensors/],
+		[{publsh: []}, /topics has no member "publsh"; it has publish, subscribe/],
+		[{publish: 'sensors/#'}, /publish must be a list of filters/],
+		[{publish: ['#']}, /publish must be filters such as .* got "#"/],
+		[{subscribe: ['troupe/v1/#']}, /subscribe must be filters .* got "troupe/],
+		[{subscribe: ['a\ntopic readwrite #']}, /subscribe must be filters/],
+		[{subscribe: [' a']}, /subscribe must be filters/],
+		[{subscribe: ['a/'.repeat(limits.brokerTopicLevels)]}, /subscribe must be filters/],
+		[{subscribe: ['a'.repeat(limits.tokenTopicCharacters + 1)]}, /subscribe must be filters/],
+		[{publish: Array.from({length: limits.tokenTopics + 1}, (_, at) => `a/${at}`)}, /publish must be at most 32 filters, got 33/],
+		[{messagesPerSecond: 0}, /messagesPerSecond must be a whole number from 1/],
+		[{bytesPerSecond: 1.5}, /bytesPerSecond must be a whole number from 16384/],
+	];
+	for (const [value, message] of wrong) {
+		const read = readTopicRights(value);
+		t.regex(read.ok ? 'taken' : read.message, message);
+	}
+	const right = {publish: ['sensors/#', 'a/+/b c'], subscribe: [], messagesPerSecond: 5, bytesPerSecond: 20_000};
+	t.deepEqual(readTopicRights(right), {ok: true, value: right});
+	t.deepEqual(readTopicRights(undefined), {ok: true, value: undefined});
+});
 
 test('everyone may subscribe to everything, and is forwarded what they may read', t => {
 	for (const who of [admin, view, tool, node]) t.true(may(who, 'subscribe', '#'));
@@ -194,16 +279,24 @@ test('over HTTP, viewers and tools read, editors write, nodes ask nothing', t =>
 	t.true(mayRequest({name: 'ed', role: 'edit'}, 'get', 'secrets'));
 });
 
-test('who is not a node publishes nothing, but for what it asks of actors, and what systems of its own say', t => {
+test('below troupe/v1/ who is not a node publishes nothing, but for what it asks of actors and functions, and what systems of its own say', t => {
 	const everyTopic = topics.map(([topic]) => formatTopic(topic));
-	for (const who of [admin, view, tool])
+	for (const who of [view, tool])
 		t.deepEqual(
 			everyTopic.filter(topic => may(who, 'publish', topic)),
 			[],
 		);
 	t.deepEqual(
 		everyTopic.filter(topic => may(edit, 'publish', topic)),
-		[...['presence', 'inbox/pong', 'to-control'].map(what => `troupe/v1/users/ann/ping/${what}`), 'troupe/v1/inspect/requests/ann/r-1'],
+		[
+			...['presence', 'inbox/pong', 'to-control'].map(what => `troupe/v1/users/ann/ping/${what}`),
+			'troupe/v1/inspect/requests/ann/r-1',
+			'troupe/v1/functions/default/resize/invoke',
+		],
+	);
+	t.deepEqual(
+		everyTopic.filter(topic => may(admin, 'publish', topic)),
+		['troupe/v1/functions/default/resize/invoke'],
 	);
 	t.is(inboxFilter('node-a'), 'troupe/v1/actors/node-a/inbox/+');
 });

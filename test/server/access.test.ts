@@ -74,6 +74,19 @@ async function openServer(t: ExecutionContext, bounds: ConnectionBounds = connec
 	return {port, certificate, cluster, clock, tokens, admin, cut, state, serving, gate, gateway, call};
 }
 
+test('a token says which topics of users it may use, and how fast', async t => {
+	const {call, admin, tokens} = await openServer(t);
+	const topics = {publish: ['sensors/#'], subscribe: ['alerts/+'], messagesPerSecond: 10, bytesPerSecond: 20_000};
+	const made = await call<TokenAnswer>(201, admin, 'POST', tokensPath, {name: 'gw', role: 'tool', topics});
+	t.deepEqual(made.topics, topics);
+	t.deepEqual(tokens.authenticate(made.token)?.topics, topics);
+	const {tokens: rows} = await call<{tokens: TokenRow[]}>(200, admin, 'GET', tokensPath);
+	t.deepEqual(rows.find(({name}) => name === 'gw')?.topics, topics);
+	const wrong = await call<StatusBody>(400, admin, 'POST', tokensPath, {name: 'x', role: 'tool', topics: {publish: ['troupe/v1/#']}});
+	t.regex(wrong.message, /publish must be filters such as/);
+	t.regex((await call<StatusBody>(400, admin, 'POST', tokensPath, {join: true, topics})).message, /topics belong to a token with a name/);
+});
+
 test('a token is made, listed without its text, and taken back with its connections', async t => {
 	const {call, admin, cut, tokens} = await openServer(t);
 	const made = await call<TokenAnswer>(201, admin, 'POST', tokensPath, {name: 'ci', role: 'edit', ttlSeconds: 60});

@@ -76,6 +76,26 @@ test('a token made anew under the same name is another credential, which tells n
 	t.not(tokens.authenticate(await tokens.issue('ci', 'view'))?.credential, before);
 });
 
+test('what a token may do with topics of users is kept with it, and bounded in all', async t => {
+	const vault = plainVault();
+	const topics = {publish: ['sensors/#'], messagesPerSecond: 5};
+	const token = await openTokens(vault, nowMs).issue('gw', 'tool', {topics});
+	const tokens = openTokens(vault, nowMs);
+	t.deepEqual(tokens.authenticate(token)?.topics, topics);
+	t.deepEqual(tokens.identityOf('gw')?.topics, topics);
+	t.deepEqual(
+		tokens.list().map(each => each.topics),
+		[topics],
+	);
+	t.deepEqual(
+		tokens.logins().map(each => each.topics),
+		[topics],
+	);
+	const many = {publish: ['x'.repeat(limits.tokenTopicsInAll)]};
+	await t.throwsAsync(tokens.issue('many', 'tool', {topics: many}), {message: /topics of all tokens together may have/});
+	t.is(tokens.list().length, 1);
+});
+
 test('names that nobody may have are refused', async t => {
 	const tokens = openTokens(plainVault(), nowMs);
 	for (const name of ['control', '', 'A', '-x', 'a/b', 'a b', 'x'.repeat(64)])

@@ -3,10 +3,10 @@
 import {endedBy} from '../../../api/client-id.js';
 import {controlSystem} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import {may, mayRetain, type Identity} from '../../../api/roles.js';
+import {isMetered, may, mayRetain, type Identity} from '../../../api/roles.js';
 import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../../system/broker/broker.js';
 import {brokerLinks, brokerPubSub} from '../../../system/links/broker-link.js';
-import {nodeQuota, toolQuota} from '../../../system/broker/quotas.js';
+import {nodeQuota, toolQuotaOf} from '../../../system/broker/quotas.js';
 import type {Links} from '../../../system/links/link.js';
 import type {OutsideUrl} from '../../../system/links/outside-url.js';
 import type {PubSub} from '../../../system/links/pubsub.js';
@@ -47,7 +47,8 @@ export async function openOwnBrokerPort(
 		mayRetain,
 		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
 		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
-		quotaOf: ({role}) => (role === 'node' ? nodeQuota : toolQuota),
+		metered: isMetered,
+		quotaOf: ({role, topics}) => (role === 'node' ? nodeQuota : toolQuotaOf(topics)),
 		onCounter: counted(log, clock),
 	});
 	return {
