@@ -21,6 +21,7 @@ import {
 	type ConnectRequest,
 	type RefusalCode,
 } from './admission.js';
+import {inOrder} from './acceptance.js';
 import {createAllowances, type Allowances} from './allowance.js';
 import {createBacklog, type Backlog} from './backlog.js';
 import {ClientStream, type CutReason} from './client-stream.js';
@@ -311,11 +312,13 @@ function loginOf<Identity extends Login>(context: HookContext<Identity>): Aedes[
 	};
 }
 
-/** What a client may not publish ends at the refused topic. */
+/** What a client may not publish ends at the refused topic; what somebody takes over is acknowledged once that is done. */
 function publishingOf<Identity extends Login>({
 	connections,
+	persistence,
 	may,
 	mayRetain = () => true,
+	accept = () => undefined,
 	metered = () => false,
 	counters: {count},
 }: HookContext<Identity>): Aedes['authorizePublish'] {
@@ -323,22 +326,42 @@ function publishingOf<Identity extends Login>({
 		isPublishable(topic) && may(identity, 'publish', topic) && (!retain || mayRetain(topic));
 	return (client, packet, done) => {
 		const connection = connections.of(client);
-		const identity = connection?.identity;
-		if (!isText(packet.topic) || (packet.qos > 0 && (packet as {messageId?: number}).messageId === 0)) {
+		const {messageId} = packet as {messageId?: number};
+		if (!isText(packet.topic) || (packet.qos > 0 && messageId === 0)) {
 			count('cutMalformed', aboutOf(connection));
 			return done(new Error('malformed'));
 		}
 		packet.dup = false; // It is about the publisher's connection [MQTT-3.3.1-3].
-		if (identity === undefined || !isAllowed(identity, packet)) {
+		const identity = connection?.identity;
+		if (connection === undefined || identity === undefined) {
 			count('publishesRefused', aboutOf(connection));
 			misdirect(packet);
-		} else if (connection !== undefined && metered(packet.topic)) {
+			return done(null);
+		}
+		const isMeant = isAllowed(identity, packet);
+		if (!isMeant) {
+			count('publishesRefused', aboutOf(connection));
+			misdirect(packet);
+		} else if (metered(packet.topic)) {
 			connection.allowance.earn(publishWork(packet.qos, packet.payload.length));
 			connection.rate.spend(packet.payload.length);
 		}
 		// aedes hands on whose a packet is no sooner than it has retained it.
-		if (packet.retain && identity !== undefined) (packet as {clientId?: string}).clientId = identity.name;
-		done(null);
+		if (packet.retain) (packet as {clientId?: string}).clientId = identity.name;
+		// What was not released yet was taken when it came first.
+		const isKnown = packet.qos === 2 && client !== null && persistence.hasIncoming(client.id, messageId ?? 0);
+		const accepted =
+			isMeant && !isKnown ? accept(identity, {topic: packet.topic, payload: asBuffer(packet.payload), qos: packet.qos}) : undefined;
+		if (packet.qos === 0) {
+			accepted?.catch(() => count('notTaken', aboutOf(connection)));
+			return done(null);
+		}
+		inOrder(connection, accepted, isTaken => {
+			if (!isTaken) count('cutNotTaken', aboutOf(connection), identity.name);
+			// Of a client that is gone and keeps no session nothing is remembered; a last will has no id.
+			const isGone = connection.stream.destroyed && connection.clean && messageId !== undefined;
+			done(isTaken && !isGone ? null : new Error('not taken'));
+		});
 	};
 }
 

@@ -27,6 +27,8 @@ export type Connection<Identity> = {
 	/** That of its login. */
 	allowance: Allowance;
 	rate: PublishRate;
+	/** Whether the last message that waits to be taken was. */
+	acceptance: Promise<boolean> | undefined;
 	replay: Replay | undefined;
 	/** The broker's number of the last publish that went to this client. */
 	lastCounter: number;
@@ -44,6 +46,7 @@ export const newConnection = <Identity>(about: string, stream: ClientStream, onL
 	identity: undefined,
 	allowance: unbounded,
 	rate: unlimited,
+	acceptance: undefined,
 	replay: undefined,
 	lastCounter: -1,
 });

@@ -133,6 +133,8 @@ export class Intake {
 
 	#askForWork(): void {
 		let isLeft = false;
+		// What was more than a turn's work waits from now on; how long the part before was handled is not its fault.
+		if (this.#from > 0) this.#overSinceMs ??= this.#options.clock.monotonicMs();
 		this.#quota.allowance.whenLeft(() => {
 			isLeft = true;
 			this.#options.pace(() => this.#turn(), this.#quota.rank);
@@ -163,7 +165,6 @@ export class Intake {
 		const bytes = chunk.subarray(this.#from, end);
 		this.#from = end;
 		if (end === chunk.length) this.#shift();
-		else this.#overSinceMs = this.#options.clock.monotonicMs();
 		this.#options.hand(bytes);
 		if (this.#chunks.length === 0 && this.#isEnded) this.#options.onEnd();
 	}

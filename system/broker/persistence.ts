@@ -72,6 +72,11 @@ export class Persistence {
 		return this.#sessions.bytes();
 	}
 
+	/** Whether a QoS 2 message of that id came already and was not released. */
+	hasIncoming(clientId: string, messageId: number): boolean {
+		return this.#incoming.get(clientId)?.has(messageId) === true;
+	}
+
 	/** Whether a publish that is on its way to a client reaches it from its queue, or has done so. */
 	comesFromQueue(clientId: string, brokerCounter: number | undefined): boolean {
 		const session = this.#sessions.of(clientId);

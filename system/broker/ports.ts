@@ -31,6 +31,14 @@ export type ClientQuota = {
 	readonly rate?: RateBounds;
 };
 
+/** A publish of a client that it may make. */
+export type ClientMessage = {
+	readonly topic: string;
+	/** A part of what came in one read: who keeps it copies it. */
+	readonly payload: Buffer;
+	readonly qos: 0 | 1 | 2;
+};
+
 /** For `connect` the topic is empty. */
 export type Verb = 'connect' | 'publish' | 'subscribe' | 'forward';
 
@@ -61,12 +69,16 @@ export const brokerCounters = [
 	'cutCrowded',
 	/** It went on asking for more work than its login's share. */
 	'cutGreedy',
+	/** A message of QoS 1 or 2 was not taken: its client is to send it again. */
+	'cutNotTaken',
 	/** Connections of one login beyond what it may have. */
 	'loginsCrowded',
 	/** Own publishes: a newer one of the topic took the place; dropped since too much waited. */
 	'outboxReplaced',
 	'outboxDropped',
 	'retainedRefused',
+	/** Messages of QoS 0 that were not taken. */
+	'notTaken',
 	'sessionMessagesDropped',
 	'errors',
 ] as const;
@@ -80,6 +92,13 @@ export type BrokerOptions<Identity extends Login> = {
 	readonly may: (identity: Identity, verb: Verb, topic: string) => boolean;
 	/** Whether a message of a client may be retained under a topic; one that may not is refused. The default is that it may. */
 	readonly mayRetain?: (topic: string) => boolean;
+	/**
+	 * Takes a client's message over beside the subscribers; undefined: it does not want it. One of QoS 1 or 2 is acknowledged once the
+	 * promise is settled. Where it rejects the connection is cut, so that the client sends again: there is no other way to say no. One of QoS 0
+	 * waits for nothing, and is counted where it was not taken. It must not throw. Retained messages that are sent to a new subscriber, and
+	 * what the process itself publishes, do not come here.
+	 */
+	readonly accept?: (identity: Identity, message: ClientMessage) => Promise<void> | undefined;
 	/** Publishes to which topics count against their login's rate, in place of its work. The default is none. */
 	readonly metered?: (topic: string) => boolean;
 	readonly retainedSource: RetainedSource;
