@@ -146,6 +146,11 @@ export const limits = {
 	resultWaitMs: 60_000,
 	/** How often it is looked whether the time of a trigger has come, where it is far away. */
 	scheduleLookMs: 3_600_000,
+	/** Triggers that one message matches: a topic that matches more is not taken. */
+	messageTriggers: 1_000,
+	/** Calls by MQTT at QoS 0 of one login that are under way; and an answer to such a call, of any QoS. */
+	invokesPerLogin: 64,
+	invokeReplyBytes: 1_048_576,
 	/** Functions whose calls a server counts: beyond them the one that was called least recently is counted anew. */
 	functionCounters: 10_000,
 	/** Artifacts, the uploaded code of functions: how many a cluster keeps, and all of them together, packed. */
@@ -526,6 +531,8 @@ export const limits = {
 	outsideQueuedMessages: 200_000,
 	outsideInflightMessages: 100,
 	outsideKeepAliveSeconds: 3_600,
+	/** First levels of topics of triggers that control hears there. */
+	outsideTriggerLevels: 256,
 	/** A sweep of a broker elsewhere asks so often whether it has read everything. */
 	sweepAgainMs: 5_000,
 	/** A system that lost the broker tries again so soon, doubling. */

@@ -35,12 +35,25 @@ function checkTrigger(found: Found, path: string, trigger: JsonObject): void {
 	const selector = membersOf(trigger['objects'])['selector'];
 	if (selector !== undefined) checkSelector(found, `${path}.objects.selector`, membersOf(selector));
 	const dead = textOf(trigger['deadLetterTopic']);
+	if (dead !== undefined) checkLength(found, `${path}.deadLetterTopic`, dead);
 	if (dead !== undefined && !(isTopic(dead) && isUserTopic(dead)))
 		refuse(found, `${path}.deadLetterTopic`, `must be a topic without "+" and "#", and not below troupe/ or $, got ${shown(dead)}`);
 }
 
+/** No client publishes to others. */
+function checkLength(found: Found, path: string, topic: string): void {
+	const [levels, bytes] = [topic.split('/').length, new TextEncoder().encode(topic).length];
+	if (levels <= limits.brokerTopicLevels && bytes <= limits.brokerTopicBytes) return;
+	refuse(
+		found,
+		path,
+		`must be at most ${limits.brokerTopicLevels} levels and ${limits.brokerTopicBytes} bytes, got ${levels} and ${bytes}`,
+	);
+}
+
 function checkTopic(found: Found, path: string, trigger: JsonObject): void {
 	const topic = textOf(trigger['topic']);
+	if (topic !== undefined) checkLength(found, `${path}.topic`, topic);
 	if (topic !== undefined && !(isFilter(topic) && isUserTopic(topic)))
 		refuse(
 			found,

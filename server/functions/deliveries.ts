@@ -17,7 +17,8 @@ import {systemRandom} from '../../system/time/random.js';
 import type {StoreRecords} from '../store-records.js';
 import type {FunctionName} from './call.js';
 import {createLanes, type Lanes} from './delivery-lanes.js';
-import {deadLetterText, replyText} from './delivery-texts.js';
+import {deadLetterText} from './dead-letter.js';
+import {answerReply, errorReply} from './invoke-reply.js';
 import {keptDelivery, readDelivery, type Kept} from './delivery-record.js';
 import type {CallWhole, Deliveries, Delivery, FunctionAnswer} from './delivery.js';
 import {bytesOf} from './kept-text.js';
@@ -239,7 +240,7 @@ async function settle(state: State, kept: Kept, ending: Exclude<Ending, {readonl
 	const {options} = state;
 	const {reply, deadLetterTopic, id} = kept;
 	const error = ending.type === 'failed' ? ending.error : undefined;
-	if (reply?.type === 'topic') options.publish(reply.topic, replyText(reply.id, ending));
+	if (reply?.type === 'topic') options.publish(reply.topic, replyTo(reply.id, ending));
 	if (error !== undefined) {
 		if (reply === undefined) options.onGivenUp(kept, error.message);
 		if (deadLetterTopic !== undefined) await sendDead(state, kept, deadLetterTopic, error);
@@ -248,6 +249,11 @@ async function settle(state: State, kept: Kept, ending: Exclude<Ending, {readonl
 	const isKept = result === undefined ? Promise.resolve() : untilDone(state, () => options.results.keep(id, result));
 	// In this order in one batch, most often; in between, the delivery would be made once more, and give another answer.
 	await Promise.all([isKept, remove(state, id)]);
+}
+
+function replyTo(id: string, ending: Exclude<Ending, {readonly type: 'notBegun'}>): string {
+	if (ending.answer !== undefined) return answerReply(id, ending.answer);
+	return errorReply(id, ending.type === 'failed' ? ending.error : failure('ERR_INTERNAL'));
 }
 
 async function sendDead(state: State, kept: Kept, topic: string, error: Failure): Promise<void> {

@@ -84,7 +84,8 @@ export type MqttLink = Link &
 /** What an MQTT packet has around its payload, the topic aside. */
 const headerBytes = 16;
 
-export type TopicListener = (topic: string, payload: string, retained: boolean) => void;
+/** `bytes` is the payload as it came: it may be no text. */
+export type TopicListener = (topic: string, payload: string, retained: boolean, bytes?: Buffer) => void;
 
 type Subscription = {readonly filter: string; readonly listener: TopicListener};
 
@@ -210,7 +211,7 @@ function hear({inboxes, counters, subscriptions, heard, listener}: State, topic:
 		if (packet === undefined || from === undefined) counters.garbage += 1;
 		else listener?.(from, packet);
 	}
-	for (const each of subscriptions) if (topicMatches(each.filter, topic)) each.listener(topic, payload.toString(), retain);
+	for (const each of subscriptions) if (topicMatches(each.filter, topic)) each.listener(topic, payload.toString(), retain, payload);
 }
 
 function linkOf(state: State): MqttLink {

@@ -41,6 +41,11 @@ test('each has one source, a name of its own, and what belongs to it', t => {
 		[[{name: 'a', topic: 'troupe/v1/objects/#'}], /\.topic: must be a filter/],
 		[[{name: 'a', topic: '#'}], /\.topic: must be a filter/],
 		[[{name: 'a', topic: 'a', deadLetterTopic: 'a/+'}], /\.deadLetterTopic: must be a topic/],
+		[[{name: 'a', topic: `a${'/b'.repeat(16)}`}], /\.topic: must be at most 16 levels and 1024 bytes, got 17/],
+		[
+			[{name: 'a', topic: 'a', deadLetterTopic: 'ä'.repeat(513)}],
+			/\.deadLetterTopic: must be at most 16 levels and 1024 bytes, got 1 and 1026/,
+		],
 		[[{name: 'a', schedule: 'often'}], /\.schedule: /],
 		[[{name: 'a', schedule: '* * * * *', timeZone: 'Mars'}], /\.timeZone: must be a time zone/],
 		[[{name: 'a', schedule: '* * * * *', params: '{'}], /\.params: must be JSON/],

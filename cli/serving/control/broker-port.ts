@@ -4,6 +4,9 @@ import {endedBy} from '../../../api/client-id.js';
 import {controlSystem} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {isMetered, may, mayRetain, type Identity} from '../../../api/roles.js';
+import {followOutsideMessages} from '../../../server/functions/outside-messages.js';
+import type {FunctionMessages, PublishUser} from '../../../server/functions/function-messages.js';
+import type {TopicTriggers} from '../../../server/functions/topic-triggers.js';
 import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../../system/broker/broker.js';
 import {brokerLinks, brokerPubSub} from '../../../system/links/broker-link.js';
 import {nodeQuota, toolQuotaOf} from '../../../system/broker/quotas.js';
@@ -21,6 +24,8 @@ export type BrokerPort = {
 	/** What tools ask and are answered, on no connection that must be quick. */
 	readonly tools: PubSub;
 	readonly publish: Broker['publish'];
+	/** For answers and dead letters of functions. */
+	readonly publishUser: PublishUser;
 	readonly heardSince: Broker['heardSince'];
 	/** Ends the connections of a login, where that can be done from here. */
 	readonly cut: (login: string) => void;
@@ -28,6 +33,8 @@ export type BrokerPort = {
 	readonly taker: Pick<Broker, 'attach'> | undefined;
 	/** The index is loaded: what is retained is served from it, or kept equal to it. */
 	readonly serve: (source: RetainedSource) => void;
+	/** From now on messages of clients go to functions. */
+	readonly takeMessages: (messages: FunctionMessages, triggers: TopicTriggers) => void;
 	readonly close: () => Promise<void>;
 };
 
@@ -37,6 +44,7 @@ export async function openOwnBrokerPort(
 	authenticate: (token: string | undefined) => Identity | undefined,
 ): Promise<BrokerPort> {
 	let source: RetainedSource | undefined;
+	let messages: FunctionMessages | undefined;
 	const broker = await createBroker<Identity>({
 		clock,
 		authenticate(user, password) {
@@ -47,6 +55,7 @@ export async function openOwnBrokerPort(
 		mayRetain,
 		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
 		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
+		accept: (identity, message) => messages?.accept(identity, message),
 		metered: isMetered,
 		quotaOf: ({role, topics}) => (role === 'node' ? nodeQuota : toolQuotaOf(topics)),
 		onCounter: counted(log, clock),
@@ -56,10 +65,12 @@ export async function openOwnBrokerPort(
 		pubsub: brokerPubSub(broker),
 		tools: brokerPubSub(broker),
 		publish: broker.publish,
+		publishUser: (topic, payload) => broker.publish(topic, payload, {retain: false}),
 		heardSince: broker.heardSince,
 		cut: broker.cut,
 		taker: broker,
 		serve: next => void (source = next),
+		takeMessages: next => void (messages = next),
 		close: broker.close,
 	};
 }
@@ -79,15 +90,25 @@ export async function openOutsideBrokerPort(context: ServeContext, server: Outsi
 	const onProblem = (problem: string): void => quiet('problem', () => log.warn(`the broker at ${server.url} cannot be used: ${problem}`));
 	const broker = openOutsideBroker({server, boot, onProblem});
 	let endSweeps = (): void => undefined;
+	let following: {readonly close: () => void} | undefined;
 	return {
 		...broker,
 		tools: {publish: broker.publish, subscribe: broker.subscribe},
+		publishUser: (topic, payload) => broker.publish(topic, payload, {retain: false}),
 		cut: () => undefined,
 		taker: undefined,
 		serve(source) {
 			endSweeps = startSweeps({broker, source, boot, clock, onSwept: result => log.info(result, 'what the broker retains was compared')});
 		},
+		takeMessages(messages, triggers) {
+			const onTooMany = (levels: number): void =>
+				quiet('levels', () =>
+					log.warn({levels}, 'triggers name topics of more first levels than are heard: those of the last ones are not'),
+				);
+			following = followOutsideMessages({subscribe: broker.subscribe, triggers, messages, onTooMany});
+		},
 		close() {
+			following?.close();
 			endSweeps();
 			return broker.close();
 		},

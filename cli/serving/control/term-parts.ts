@@ -2,6 +2,7 @@
 //
 // It is opened whole and ends whole: `stop` in good order, `drop` at once, as when the term is lost.
 
+import type {FunctionObject} from '../../../api/kinds/function.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {succeeded} from '../../../api/errors.js';
 import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../../api/keys.js';
@@ -18,6 +19,8 @@ import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {createFunctionCalls} from '../../../server/functions/calls.js';
 import type {Triggers} from '../../../server/functions/triggers.js';
 import type {ConnectHere} from '../../../server/functions/instance-connections.js';
+import {createFunctionMessages, type FunctionMessagesOptions} from '../../../server/functions/function-messages.js';
+import {createTopicTriggers, type TopicTriggers} from '../../../server/functions/topic-triggers.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
 import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-door.js';
@@ -101,6 +104,7 @@ type State = {
 	readonly topics: Topics;
 	readonly expiry: TokenExpiry;
 	readonly userSystems: UserSystems;
+	readonly topicTriggers: TopicTriggers;
 	/** What the store holds beside objects, events, artifacts and deliveries. */
 	readonly records: Map<string, string>;
 	readonly foundArtifacts: FoundArtifacts;
@@ -128,6 +132,7 @@ export async function openTermParts(options: TermPartsOptions): Promise<TermPart
 	try {
 		const control = await openControlOf(state);
 		late.control = control;
+		for (const {key, object} of control.index.entries('functions')) state.topicTriggers.note(key, object as FunctionObject);
 		brokerPort.serve(retainedObjects(control.index, () => control.pipeline.epoch()));
 		const vault = await openVault(context.home.clusterKey, keptBy(control, records), authorityName);
 		const seals = await openSeals(vault);
@@ -168,6 +173,7 @@ async function openState(options: TermPartsOptions): Promise<State> {
 		topics,
 		expiry,
 		userSystems,
+		topicTriggers: createTopicTriggers(),
 		records: new Map(),
 		foundArtifacts: createFoundArtifacts(),
 		foundDeliveries: createFoundDeliveries(),
@@ -187,7 +193,7 @@ function endAll({brokerPort, options, late}: State, login: string): void {
 }
 
 function openControlOf(state: State): Promise<ControlSystem> {
-	const {options, brokerPort, topics, userSystems, records, foundArtifacts, foundDeliveries, forgetting, late} = state;
+	const {options, brokerPort, topics, userSystems, topicTriggers, records, foundArtifacts, foundDeliveries, forgetting, late} = state;
 	const {context, driver, ownNodes} = options;
 	const {processParts, log} = context;
 	return opened<ControlSystem>(done =>
@@ -210,6 +216,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					topics.onChange(change);
 					late.triggers?.hear(change);
 					const {plural, name} = parseObjectKey(change.key);
+					if (plural === 'functions') topicTriggers.note(change.key, change.after?.object as FunctionObject | undefined);
 					if (plural !== 'nodes') return;
 					late.signs?.wake();
 					if (change.after === undefined) void forgetNode(state, name);
@@ -248,7 +255,7 @@ async function forgetNode(state: State, name: string): Promise<void> {
 type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens'> & {readonly seals: Seals; readonly artifacts: ArtifactStore};
 
 function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loaded): TermParts {
-	const {options, brokerPort, topics, expiry, userSystems, late} = state;
+	const {options, brokerPort, topics, expiry, userSystems, topicTriggers, late} = state;
 	const {ownNodes, context, servers, broker} = options;
 	const controlPlane = controlPlaneOf({
 		control,
@@ -269,8 +276,16 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		control: controlPlane,
 		records: storeRecords(control.pipeline, options.driver),
 		callWhole: calls.callWhole,
-		publish: (topic, payload) => brokerPort.pubsub.publish(topic, payload, {retain: false}),
+		publish: brokerPort.publishUser,
 	});
+	brokerPort.takeMessages(
+		createFunctionMessages({
+			...{triggers: topicTriggers, deliveries, call: calls.callWhole},
+			publish: brokerPort.publishUser,
+			onRefused: refusedMessages(context),
+		}),
+		topicTriggers,
+	);
 	const inspectDoor = openMqttDoor({
 		inspection,
 		pubsub: brokerPort.tools,
@@ -347,6 +362,13 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 function refusedRequests({log, processParts: {clock}}: ServeContext): MqttDoorOptions['onRefused'] {
 	const quiet = quietly(clock);
 	return (why, login) => quiet(`${why} ${login}`, () => log.warn({why, login}, 'a request of an inspector was refused'));
+}
+
+/** The same of messages for functions. */
+function refusedMessages({log, processParts: {clock}}: ServeContext): FunctionMessagesOptions['onRefused'] {
+	const quiet = quietly(clock);
+	return ({code, message}, {topic, login = ''}) =>
+		quiet(`${code} ${login}`, () => log.warn({code, message, topic, login}, 'a message was not delivered to a function'));
 }
 
 /** Signs of life of nodes elsewhere go to the detector. */
