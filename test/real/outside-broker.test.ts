@@ -3,7 +3,8 @@
 import test, {type ExecutionContext} from 'ava';
 import mqtt, {type MqttClient} from 'mqtt';
 import {AppError, succeeded, type Outcome} from '../../api/errors.js';
-import {collectionAddress} from '../../api/keys.js';
+import {collectionAddress, objectKey} from '../../api/keys.js';
+import type {FunctionObject} from '../../api/kinds/function.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {Role} from '../../api/roles.js';
@@ -11,6 +12,10 @@ import {isNodeReady} from '../../actors/control/scheduling/node-info.js';
 import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
+import type {Delivery} from '../../server/functions/delivery.js';
+import {createFunctionMessages} from '../../server/functions/function-messages.js';
+import {followOutsideMessages} from '../../server/functions/outside-messages.js';
+import {createTopicTriggers} from '../../server/functions/topic-triggers.js';
 import {openMqttDoor} from '../../server/inspect/mqtt-door.js';
 import {openTokens, type Tokens} from '../../server/tokens.js';
 import {startSweeps, type SweepResult} from '../../server/topic-sweep.js';
@@ -334,4 +339,54 @@ test('the inspector is asked over it: by its own name only, and never by what th
 	);
 	const isCleared = ({topic, text}: Heard): boolean => topic === `${requests}/ann/old` && text === '';
 	await eventually('what was retained to be cleared', () => kept.some(isCleared));
+});
+
+test('a token uses the topics of users that it names, and control hears those that triggers name, as they come', async t => {
+	const {tokens} = await tokensOf();
+	const secret = await tokens.issue('gw', 'tool', {topics: {publish: ['sensors/#'], subscribe: ['alerts/+']}});
+	const broker = await startMosquitto(t, tokens.logins());
+	const gateway = await client(t, broker, 'gw', secret);
+	const heard = ear(gateway);
+	await gateway.subscribeAsync('#');
+	await gateway.publishAsync('sensors/old', 'retained before', {qos: 1, retain: true});
+	const control = controlBroker(t, broker);
+	await eventually('control to be connected', () => control.connected());
+
+	const delivered: Delivery[] = [];
+	const triggers = createTopicTriggers();
+	const messages = createFunctionMessages({
+		triggers,
+		deliveries: {
+			accept(delivery) {
+				delivered.push(delivery);
+				return Promise.resolve('id');
+			},
+		},
+		call: () => Promise.reject(new Error('nobody calls')),
+		publish: (topic, payload) => control.publish(topic, payload, {retain: false}),
+		onRefused: why => t.fail(why.message),
+	});
+	const {close} = followOutsideMessages({subscribe: control.subscribe, triggers, messages, onTooMany: () => t.fail()});
+	t.teardown(close);
+	const spec = {
+		triggers: [
+			{name: 'all', topic: 'sensors/#'},
+			{name: 'one', topic: 'sensors/+/raw'},
+		],
+	};
+	triggers.note(objectKey('functions', 'default', 'f'), {metadata: {name: 'f', namespace: 'default'}, spec} as unknown as FunctionObject);
+	const raw = Buffer.from([0, 0xff, 1]);
+	await eventually('a message to be delivered', async () => {
+		await gateway.publishAsync('sensors/k/raw', raw, {qos: 1});
+		return delivered.length > 0;
+	});
+	await gateway.publishAsync('alerts/fire', 'forged', {qos: 1});
+	control.publish('alerts/fire', 'from control', {retain: false});
+	await eventually('the gateway to hear it', () => heard.some(({topic}) => topic === 'alerts/fire'));
+	t.deepEqual(
+		heard.map(({text}) => text),
+		['from control'],
+	);
+	t.deepEqual([...new Set(delivered.map(({trigger}) => trigger))].toSorted(), ['all', 'one']);
+	t.true(delivered.every(({body, queue}) => body.equals(raw) && queue === 'topic:sensors/k/raw'));
 });
