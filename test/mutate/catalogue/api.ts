@@ -51,6 +51,13 @@ export const ofApi: readonly Mistake[] = [
 		test: 'test/api/bus.test.ts',
 	},
 	{
+		what: 'who may publish to a topic of users may read it',
+		file: 'api/roles.ts',
+		text: 'matchesAny(topics?.[verb], topic)',
+		becomes: 'matchesAny(topics?.publish, topic)',
+		test: 'test/api/bus.test.ts',
+	},
+	{
 		what: 'a hostPort that leads nowhere else asks for nothing, one that does neither',
 		file: 'api/features.ts',
 		text: 'ports.some(isMapped)',

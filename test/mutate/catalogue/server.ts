@@ -69,6 +69,20 @@ export const ofServer: readonly Mistake[] = [
 		test: 'test/server/goodbye.test.ts',
 	},
 	{
+		what: 'a message that waits for room in the engine is acknowledged and lost',
+		file: 'server/functions/function-messages.ts',
+		text: 'if (isForNow(why)) throw error;',
+		becomes: '',
+		test: 'test/server/function-messages.test.ts',
+	},
+	{
+		what: 'a trigger that was taken out of a function goes on calling it',
+		file: 'server/functions/topic-triggers.ts',
+		text: 'for (const trigger of old) remove(root, trigger);',
+		becomes: '',
+		test: 'test/server/topic-triggers.test.ts',
+	},
+	{
 		what: 'a token that has expired lets in',
 		file: 'server/tokens.ts',
 		text: 'return stored === undefined || !isGood(stored) ? undefined',

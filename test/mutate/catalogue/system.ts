@@ -150,6 +150,27 @@ export const ofSystem: readonly Mistake[] = [
 		test: 'test/system/broker/broker-session.test.ts',
 	},
 	{
+		what: 'a message that nobody took is acknowledged',
+		file: 'system/broker/broker.ts',
+		text: "done(isTaken && !isGone ? null : new Error('not taken'));",
+		becomes: 'done(null);',
+		test: 'test/system/broker/broker-accept.test.ts',
+	},
+	{
+		what: 'what overtook another message that was to be taken is acknowledged first',
+		file: 'system/broker/acceptance.ts',
+		text: 'Promise.all([before, accepted])',
+		becomes: 'Promise.all([undefined, accepted])',
+		test: 'test/system/broker/broker-accept.test.ts',
+	},
+	{
+		what: 'who is held back by its rate of publishes is cut for it',
+		file: 'system/broker/intake.ts',
+		text: 'if (!isDue) this.#holdBack();',
+		becomes: 'this.#overSinceMs ??= this.#options.clock.monotonicMs();',
+		test: 'test/system/broker/publish-rate.test.ts',
+	},
+	{
 		what: 'what was kept for a token outlives it',
 		file: 'system/broker/broker.ts',
 		text: 'persistence.dropOf(login);',
