@@ -69,11 +69,13 @@ import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {noImages, noInstance, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {createSessions} from './exec-sessions.js';
-import {createConnections} from './forward/connections.js';
-import {createLookups} from './forward/lookups.js';
-import {runnerConfigOf, runnerWords, type Programs} from './functions/runner-files.js';
-import type {RunnerPlace} from './functions/runner-place.js';
-import {connectRunner} from './functions/runner-socket.js';
+import {connectToPort, createConnections} from './forward/connections.js';
+import {createLookups, type Lookups} from './forward/lookups.js';
+import {codeOf} from './functions/runner-place.js';
+import {pathsIn, runnerConfigOf, runnerWords, type Programs} from './functions/runner-files.js';
+import {choosePort, portIn, programEnd, withPort, writePort} from './functions/program-port.js';
+import {runnerEnd} from './functions/runner-socket.js';
+import type {CallsEnd} from './functions/when-listens.js';
 import {listeningAt} from './os/listening.js';
 import {processesOfPod} from './process/containers/pod-processes.js';
 
@@ -126,7 +128,7 @@ export type ProcessRuntimeOptions = {
 };
 
 export type ProcessRuntime = Runtime & {
-	/** A connection of this process to the runner of an instance; each direction ends by itself. Rejects with Errors for people. */
+	/** A connection of this process to an instance of a function; each direction ends by itself. Rejects with Errors for people. */
 	readonly connectFunction: (uid: string) => Promise<Socket>;
 	/** How many runners of functions wait for their pods. */
 	readonly warmRunners: () => number;
@@ -216,9 +218,16 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const warmPython = createWarmPython({directory, count: options.warmRunners ?? limits.warmRunners, host, stock, clock, onWarning});
 	const homes = openHomes({folder: podHomes, isRoot, isThere: uid => find(uid) !== undefined, onWarning});
 	const instances = createInstances(options.artifacts, homes);
-	const runnerOf = (uid: string): Outcome<RunnerPlace> => {
+	const lookups = createLookups(clock);
+	const addressesOf = (pod: SandboxRecord, port: number) => addressesAt({containers, groups, lookups, hostIP}, pod, port);
+	const callsEndOf = (uid: string): Outcome<CallsEnd> => {
 		const {highest, live} = containers.find({uid, container: functionContainer});
-		return runnerPlaceOf(uid, {highest, started: live?.started}, user => homes.placeOf(uid, user));
+		const place = runnerPlaceOf(uid, {highest, started: live?.started}, user => homes.placeOf(uid, user));
+		if (!place.ok) return place;
+		const port = portIn(place.value.home);
+		const pod = find(uid);
+		if (port === undefined || pod === undefined) return succeeded(runnerEnd(place.value));
+		return succeeded(programEnd(port, () => connectToPort(port, addressesOf(pod, port), clock), clock));
 	};
 	return {
 		clock,
@@ -241,7 +250,8 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		leases,
 		homes,
 		instances,
-		runnerOf,
+		callsEndOf,
+		addressesOf,
 		network,
 		enterNetwork,
 		warmPython,
@@ -249,9 +259,8 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		removals: createRemovals(sandboxes, containers, [...(network === undefined ? [] : [network]), instances, volumes], leases),
 		input: createInput(),
 		logs: createLogReader(containers, clock),
-		exec: createExec({containers, groups, stock, host, clock, enterNetwork, runnerOf}, sessions),
+		exec: createExec({containers, groups, stock, host, clock, enterNetwork, callsEndOf}, sessions),
 		connections: createConnections(sessions, clock),
-		lookups: createLookups(clock),
 	};
 }
 
@@ -338,34 +347,46 @@ function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string
 	void turns.run(uid, removed);
 }
 
-/**
- * Where pods share the network of their node, an address of the pod, or of its loopback, is used only where a program of the pod would answer there. Its own
- * address first.
- */
 function forward(parts: Parts, pod: SandboxRecord, request: ForwardRequest, done: Done<{readonly session: string}>): void {
-	const {uid} = pod;
 	const {port} = request;
-	if (port === 'function') return forwardToRunner(parts, request, done);
+	if (port === 'function') forwardToFunction(parts, request, done);
+	else parts.connections.open(request, parts.addressesOf(pod, port), done);
+}
+
+/**
+ * Where a port of the pod is. Where pods share the network of their node, an address of the pod, or of its loopback, is used only where a program of the pod
+ * would answer there. Its own address first.
+ */
+function addressesAt(
+	parts: Pick<Parts, 'containers' | 'groups' | 'hostIP'> & {readonly lookups: Lookups},
+	pod: SandboxRecord,
+	port: number,
+): () => Promise<readonly string[]> {
+	const {uid} = pod;
 	const podIP = addressOf(pod, parts.hostIP);
-	if (isRouted(pod)) return parts.connections.open(request, () => Promise.resolve([podIP]), done);
+	if (isRouted(pod)) return () => Promise.resolve([podIP]);
 	const addresses = [podIP, '127.0.0.1', '::1'];
 	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
-	parts.connections.open(request, () => parts.lookups(`${uid}:${port}`, look), done);
+	return () => parts.lookups(`${uid}:${port}`, look);
 }
 
 /** Only a node that has the pod connects to it: other nodes connect to ports. */
-function forwardToRunner({runnerOf, connections}: Parts, {uid, relayedFor}: ForwardRequest, done: Done<{readonly session: string}>): void {
-	const place = relayedFor === undefined ? runnerOf(uid) : noInstance(uid);
-	if (!place.ok) return done(place);
+function forwardToFunction(
+	{callsEndOf, connections}: Parts,
+	{uid, relayedFor}: ForwardRequest,
+	done: Done<{readonly session: string}>,
+): void {
+	const end = relayedFor === undefined ? callsEndOf(uid) : noInstance(uid);
+	if (!end.ok) return done(end);
 	const connect = (): Promise<Socket | Failure> =>
-		connectRunner(place.value).catch((error: unknown) => failure('ERR_NOT_REACHABLE', {message: explained(error)}));
+		end.value.connect().catch((error: unknown) => failure('ERR_NOT_REACHABLE', {message: explained(error)}));
 	connections.openWith(connect, relayedFor, done);
 }
 
-async function connectFunction({sandboxes, runnerOf}: Parts, uid: string): Promise<Socket> {
-	const place = sandboxes.find(uid) === undefined ? noSandbox(uid) : runnerOf(uid);
-	if (!place.ok) throw AppError.of(place.error);
-	return connectRunner(place.value);
+async function connectFunction({sandboxes, callsEndOf}: Parts, uid: string): Promise<Socket> {
+	const end = sandboxes.find(uid) === undefined ? noSandbox(uid) : callsEndOf(uid);
+	if (!end.ok) throw AppError.of(end.error);
+	return end.value.connect();
 }
 
 /** Runs with the pod of a command; otherwise answers why there is none to be used. */
@@ -426,22 +447,32 @@ function beginWarm(
 	const pod = sandboxes.find(spec.id.uid);
 	const {live, highest} = containers.find(spec.id);
 	const {workingDir: home} = spec;
-	if (warmPython.ready() === 0 || pod === undefined || home === undefined || live !== undefined || spec.attempt <= highest) return false;
-	const plan = planFor(parts, spec, pod, runnerWords(instance, home));
+	const {runtime} = instance;
+	if (
+		runtime === 'program' ||
+		warmPython.ready() === 0 ||
+		pod === undefined ||
+		home === undefined ||
+		live !== undefined ||
+		spec.attempt <= highest
+	)
+		return false;
+	const plan = planFor(parts, spec, pod, runnerWords(runtime, instance, home));
 	const assignable = plan.ok ? plan.value.assignable : undefined;
-	const line = assignable?.line(runnerConfigOf(instance, home));
+	const line = assignable?.line(runnerConfigOf(instance, pathsIn(home)));
 	const shim = line === undefined || assignable === undefined ? undefined : warmPython.take(assignable.program);
 	if (!plan.ok || line === undefined || shim === undefined) return false;
 	containers.start(spec, plan.value, done, {shim, line, otherwise});
 	return true;
 }
 
-/** With the code of the function in the pod's folder for its user, in which the runner begins. */
+/** With the code of the function in the pod's folder for its user: its runner begins in that folder, a program of its own in the code's. */
 function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstance, done: Done<RunningContainer>, mayBeWarm = true): void {
 	const {host, sandboxes, removals, containers, homes, instances} = parts;
 	const {uid, container} = spec.id;
 	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
-	withPod(parts, uid, done, ({owner}) => {
+	withPod(parts, uid, done, pod => {
+		const {owner} = pod;
 		const wanted = {own: owner?.user, uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot};
 		const choice = chooseUser(host.agent, wanted);
 		if (!choice.ok) return refused(choice.reason);
@@ -457,17 +488,28 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 		let hasBegun = false;
 		const inHome = {...spec, workingDir: home};
 		const otherwise: WarmStart['otherwise'] = answer => startInstance(parts, spec, instance, answer, false);
-		const ways = {
-			beginWarm: () => mayBeWarm && (hasBegun = beginWarm(parts, inHome, instance, done, otherwise)),
-			begin() {
-				hasBegun = true;
-				answering(done, answer => begin(parts, inHome, runnerWords(instance, home), answer));
-			},
+		const start = (port: number | undefined): void => {
+			hasBegun = true;
+			answering(done, answer => {
+				const {runtime} = instance;
+				if (runtime !== 'program') return begin(parts, inHome, runnerWords(runtime, instance, home), answer);
+				if (port !== undefined && !attempt.isRunning()) writePort(home, port);
+				const env = port === undefined ? spec.env : withPort(spec.env, port);
+				begin(parts, {...spec, workingDir: codeOf(home), env}, [spec.argv], answer);
+			});
 		};
-		instances.start(attempt, ways).catch((error: unknown) => {
-			if (hasBegun) throw error;
-			refused(explained(error));
-		});
+		const choosing = instance.runtime === 'program' ? choosePort(!isRouted(pod)) : Promise.resolve(undefined);
+		choosing
+			.then(port =>
+				instances.start(attempt, {
+					beginWarm: () => mayBeWarm && (hasBegun = beginWarm(parts, inHome, instance, done, otherwise)),
+					begin: () => start(port),
+				}),
+			)
+			.catch((error: unknown) => {
+				if (hasBegun) throw error;
+				refused(explained(error));
+			});
 	});
 }
 

@@ -9,13 +9,21 @@ import {parsedJson} from './value-or.js';
 export const functionAnnotation = 'troupe.dev/function';
 /** Of such a pod, and of the ReplicaSet that made it: the name of the function. */
 export const functionLabel = 'troupe.dev/function';
-/** The container of such a pod: there is one, and it has no command. */
+/** The container of such a pod: there is one, which has a command where a program of its own takes the calls. */
 export const functionContainer = 'function';
 
+/** What takes its calls: the runner of a language, or a program that speaks HTTP at its `PORT`. */
+export type FunctionRuntime = FunctionLanguage | 'program';
+
+export const functionRuntimes: readonly FunctionRuntime[] = [...functionLanguages, 'program'];
+
+/** The `PORT` of programs whose pods have an address of their own. */
+export const functionPort = 8_080;
+
 export type FunctionInstance = {
-	/** The archive of its folder: `sha256:` and 64 hexadecimal digits (system/archive). */
-	readonly artifact: string;
-	readonly runtime: FunctionLanguage;
+	/** The archive of its folder: `sha256:` and 64 hexadecimal digits (system/archive). Undefined: a program that needs no folder. */
+	readonly artifact?: string;
+	readonly runtime: FunctionRuntime;
 	/** Calls under way at most. */
 	readonly concurrency: number;
 	/** What one call may take. */
@@ -35,10 +43,12 @@ export function functionInstanceOf(annotations: {readonly [name: string]: string
 	const text = annotations[functionAnnotation];
 	if (text === undefined) return undefined;
 	const {artifact, runtime, concurrency, timeoutMs, ...others} = membersOf(parsedJson(text));
-	const language = functionLanguages.find(each => each === runtime);
-	if (!isArtifactDigest(artifact) || language === undefined || Object.keys(others).length > 0) return undefined;
+	const known = functionRuntimes.find(each => each === runtime);
+	if (known === undefined || Object.keys(others).length > 0) return undefined;
 	if (!isCount(concurrency, limits.functionConcurrency) || !isCount(timeoutMs, limits.functionTimeoutMaxMs)) return undefined;
-	return {artifact, runtime: language, concurrency, timeoutMs};
+	const said = {runtime: known, concurrency, timeoutMs};
+	if (artifact === undefined) return known === 'program' ? said : undefined;
+	return isArtifactDigest(artifact) ? {artifact, ...said} : undefined;
 }
 
 const isCount = (value: unknown, most: number): value is number =>

@@ -102,6 +102,8 @@ export const limits = {
 	functionTimeoutMaxMs: 900_000,
 	/** What the runner of a function may take until it has loaded its code. */
 	functionLoadMs: 30_000,
+	/** The longest pause between two looks whether the program of a function listens. */
+	functionPortLookMs: 200,
 	/** Calls that one instance of a function takes at a time: unless it says otherwise, and at most. */
 	functionConcurrencyDefault: 10,
 	functionConcurrency: 1_000,

@@ -4,7 +4,7 @@
 // connection outlives its session or the agent.
 
 import net from 'node:net';
-import {failed, failure, type Failure, type Outcome} from '../../api/errors.js';
+import {AppError, failed, failure, type Failure, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ForwardRequest} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
@@ -81,6 +81,16 @@ const stopping = failed('ERR_NOT_REACHABLE', {message: 'the pod cannot be reache
 
 const unreachable = (port: number, why: string): Failure =>
 	failure('ERR_NOT_REACHABLE', {message: `port ${port} of the pod cannot be reached: ${why}`});
+
+/** A connection for this process itself. Rejects with AppErrors. */
+export async function connectToPort(port: number, addresses: () => Promise<readonly string[]>, clock: Clock): Promise<net.Socket> {
+	const giveUp = new AbortController();
+	const cancel = clock.after(limits.forwardConnectMs, () => giveUp.abort());
+	const reached = await reach(port, addresses, giveUp.signal);
+	cancel();
+	if (reached instanceof net.Socket) return reached;
+	throw AppError.of(reached);
+}
 
 async function reach(port: number, addresses: () => Promise<readonly string[]>, signal: AbortSignal): Promise<net.Socket | Failure> {
 	let why = 'connection refused, no program of the pod listens there';

@@ -13,16 +13,19 @@ import {archiveBounds} from '../../system/archive/bounds.js';
 import {unpackArchive} from '../../system/archive/unpack.js';
 import {valueOrFor} from '../../system/files/errno.js';
 import {readBootId} from '../os/identity.js';
-import {copyRunner} from './runner-files.js';
+import {copyRunner, makeOpen} from './runner-files.js';
 import {clear, codeOf, recordOf, runnerOf, runnerRecordOf, unfinishedOf} from './runner-place.js';
 
 /** Whether the code of this function is in the folder, all of it and as it was made since the host has booted. Throws errno exceptions. */
-export const hasCode = (home: string, {artifact, runtime}: FunctionInstance): boolean =>
+export const hasCode = (home: string, {artifact = noArtifact, runtime}: FunctionInstance): boolean =>
 	isAsRecorded(recordOf(home), {artifact, runtime, ...markedAt(codeOf(home))});
 
-/** The same of the copy of its runner. */
+/** Of a program that needs none: what stands in the record. */
+const noArtifact = '';
+
+/** The same of the copy of its runner, which a program of its own has none of. */
 export const hasRunner = (home: string, {runtime}: FunctionInstance): boolean =>
-	isAsRecorded(runnerRecordOf(home), {runtime, ...markedAt(runnerOf(home))});
+	runtime === 'program' || isAsRecorded(runnerRecordOf(home), {runtime, ...markedAt(runnerOf(home))});
 
 function isAsRecorded(file: string, wanted: Readonly<Record<string, string | undefined>>): boolean {
 	const text = valueOrFor('', ['ENOENT'], () => readFileSync(file, 'utf8'));
@@ -44,19 +47,22 @@ function markOf(folder: string): string | undefined {
 }
 
 /**
- * Makes it anew from an archive. Rejects with AppErrors for an archive that is refused, and with Errors of the system. No program of the pod runs
- * meanwhile, or else it is refused by the system at worst.
+ * Makes it anew from an archive, which only a program without a folder has none of. Rejects with AppErrors for an archive that is refused, and
+ * with Errors of the system. No program of the pod runs meanwhile, or else it is refused by the system at worst.
  */
-export const makeCode = (home: string, {artifact, runtime}: FunctionInstance, archive: string): Promise<void> =>
+export const makeCode = (home: string, {artifact = noArtifact, runtime}: FunctionInstance, archive: string | undefined): Promise<void> =>
 	make(home, {place: codeOf, record: recordOf(home), says: {artifact, runtime}}, async folder => {
+		if (archive === undefined) return makeOpen(folder);
 		// Opened before: a stream that finds no file says so to nobody as long as it is not read.
 		const opened = await open(archive);
 		await unpackArchive(opened.createReadStream(), folder, archiveBounds, artifact);
 	});
 
 /** The same of its runner. */
-export const makeRunner = (home: string, {runtime}: FunctionInstance): Promise<void> =>
-	make(home, {place: runnerOf, record: runnerRecordOf(home), says: {runtime}}, folder => copyRunner(runtime, folder));
+export async function makeRunner(home: string, {runtime}: FunctionInstance): Promise<void> {
+	if (runtime === 'program') return;
+	await make(home, {place: runnerOf, record: runnerRecordOf(home), says: {runtime}}, folder => copyRunner(runtime, folder));
+}
 
 type Made = {readonly place: (home: string) => string; readonly record: string; readonly says: object};
 

@@ -34,8 +34,8 @@ async function writeOpen(file: string, data: string | Buffer): Promise<void> {
 	await chmod(file, 0o644);
 }
 
-/** Whatever the umask is. */
-async function makeOpen(made: string): Promise<void> {
+/** A folder that all may read, whatever the umask is. */
+export async function makeOpen(made: string): Promise<void> {
 	await mkdir(made, {recursive: true});
 	await chmod(made, 0o755);
 }
@@ -44,10 +44,19 @@ async function makeOpen(made: string): Promise<void> {
 export type Programs = readonly [Words, ...Words[]];
 type Words = readonly string[];
 
-/** What the runner of an instance is told, in the folder of its pod. */
-export const runnerConfigOf = ({timeoutMs, concurrency}: FunctionInstance, home: string): RunnerConfig => ({
-	dir: codeOf(home),
-	listen: {path: socketName},
+/** Where a runner finds what it needs. */
+export type RunnerPaths = {readonly code: string; readonly runner: string; readonly socket: string};
+
+/** In the folder of its pod. */
+export const pathsIn = (home: string): RunnerPaths => ({code: codeOf(home), runner: runnerOf(home), socket: socketName});
+
+/** What the runner of an instance is told. */
+export const runnerConfigOf = (
+	{timeoutMs, concurrency}: FunctionInstance,
+	{code, socket}: Pick<RunnerPaths, 'code' | 'socket'>,
+): RunnerConfig => ({
+	dir: code,
+	listen: {path: socket},
 	timeoutMs,
 	bodyBytes: limits.functionBodyBytes,
 	answerBytes: limits.functionAnswerBytes,
@@ -55,12 +64,17 @@ export const runnerConfigOf = ({timeoutMs, concurrency}: FunctionInstance, home:
 });
 
 /** What begins the runner in the folder of its pod. */
-export function runnerWords(instance: FunctionInstance, home: string): Programs {
-	const {runtime} = instance;
-	const [main, last] = [path.join(runnerOf(home), mains[runtime]), JSON.stringify(runnerConfigOf(instance, home))];
-	const [first, ...others] = programs[runtime];
-	return [[...first, main, last], ...others.map(words => [...words, main, last])];
+export function runnerWords(language: FunctionLanguage, instance: FunctionInstance, home: string): Programs {
+	const [first, ...others] = programs[language];
+	const last = runnerArguments(language, instance, pathsIn(home));
+	return [[...first, ...last], ...others.map(words => [...words, ...last])];
 }
+
+/** What follows the words of an interpreter. */
+export const runnerArguments = (language: FunctionLanguage, instance: FunctionInstance, paths: RunnerPaths): readonly string[] => [
+	path.join(paths.runner, mains[language]),
+	JSON.stringify(runnerConfigOf(instance, paths)),
+];
 
 const mains: Readonly<Record<FunctionLanguage, string>> = {python: 'main.py', nodejs: 'node-runner.js'};
 

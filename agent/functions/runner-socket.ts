@@ -4,12 +4,10 @@
 
 import {closeSync, constants, fstatSync, openSync, watch} from 'node:fs';
 import net from 'node:net';
-import {succeeded, type Outcome} from '../../api/errors.js';
-import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
-import type {Cancel, Clock} from '../../system/time/clock.js';
 import {O_PATH} from '../os/beneath.js';
-import {explained, systemFailure} from '../os/explained.js';
+import {explained} from '../os/explained.js';
 import {clear, socketName, socketOf, type RunnerPlace} from './runner-place.js';
+import type {CallsEnd} from './when-listens.js';
 
 /** A runner that listens is another one than the last: its socket, and one that was not ready yet, go before it begins. */
 export async function clearSockets(home: string): Promise<void> {
@@ -47,70 +45,14 @@ function connected(file: string): Promise<net.Socket> {
 	});
 }
 
-export type Waiting = {
-	readonly timeoutMs: number;
-	readonly clock: Clock;
-	readonly whenEnded: (callback: () => void) => Cancel;
-};
-
-/**
- * Answers once: well when the runner has taken a connection, not well at the end of the time or of the runner. An error: it cannot be looked for.
- * What comes back answers at once.
- */
-export function whenListens(
-	place: RunnerPlace,
-	{timeoutMs, clock, whenEnded}: Waiting,
-	done: (outcome: Outcome<ActionResult>) => void,
-): Cancel {
-	const releases: Cancel[] = [];
-	let isOver = false;
-	const finish = (outcome: Outcome<ActionResult>): void => {
-		if (isOver) return;
-		isOver = true;
-		for (const release of releases) release();
-		done(outcome);
-	};
-	const isNot = (message: string): void => finish(succeeded({ok: false, message}));
-	const hold = (release: Cancel): void => void (isOver ? release() : releases.push(release));
-	const look = oneByOne(async () => {
-		if (isOver || !(await takes(place))) return;
-		finish(succeeded({ok: true, message: ''}));
-	});
-	try {
-		// Before the first look, so that nothing comes in between.
+/** The end of calls that a runner is. */
+export const runnerEnd = (place: RunnerPlace): CallsEnd => ({
+	connect: () => connectRunner(place),
+	watch(look, fail) {
 		const watcher = watch(place.home, {persistent: false}, (_event, name) => void (name === socketName && look()));
-		watcher.on('error', error => finish(systemFailure(error)));
-		hold(() => watcher.close());
-	} catch (error) {
-		finish(systemFailure(error));
-	}
-	hold(clock.after(timeoutMs, () => isNot(`the function was not loaded within ${timeoutMs / 1_000} s`)));
-	hold(whenEnded(() => isNot('its runner ended before it took calls')));
-	look();
-	return () => isNot('its agent stops');
-}
-
-const takes = (place: RunnerPlace): Promise<boolean> =>
-	connectRunner(place).then(
-		socket => {
-			socket.on('error', () => undefined).destroy();
-			return true;
-		},
-		() => false,
-	);
-
-/** What is asked for while it is done is done once more. */
-function oneByOne(act: () => Promise<void>): () => void {
-	let isBusy = false;
-	let isAsked = false;
-	const begin = (): void => {
-		isAsked = isBusy;
-		if (isBusy) return;
-		isBusy = true;
-		void act().then(() => {
-			isBusy = false;
-			if (isAsked) begin();
-		});
-	};
-	return begin;
-}
+		watcher.on('error', fail);
+		return () => watcher.close();
+	},
+	late: 'the function was not loaded',
+	ended: 'its runner ended before it took calls',
+});

@@ -2,15 +2,16 @@
 
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import {parseDuration} from '../duration.js';
-import {isArtifactDigest} from '../function-instance.js';
+import {isArtifactDigest, type FunctionRuntime} from '../function-instance.js';
 import type {KindDefinition} from '../kind.js';
 import {limits} from '../limits.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
+import {checkCommand, checkImage} from '../rules/container.js';
 import {checkEnv, checkEnvFrom} from '../rules/env.js';
 import {checkTraffic} from '../rules/function-traffic.js';
 import {checkTriggers} from '../rules/function-triggers.js';
 import {checkProgramText} from '../rules/program-text.js';
-import {membersOf, refuse, type Found} from '../rules/report.js';
+import {itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkResources} from '../rules/resources.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/function.js';
@@ -37,7 +38,7 @@ export const functionKind: KindDefinition = {
 	initialStatus: () => ({}),
 	columns: [
 		nameColumn,
-		column('Runtime', 'What runs it.', object => asFunction(object).spec?.runtime ?? none),
+		column('Runtime', 'What runs it.', object => runtimeOf(asFunction(object).spec ?? {}) ?? none),
 		column('Ready', 'Instances that take calls, of those that there are.', object => readyOf(asFunction(object))),
 		column('Max', 'Instances at most.', object => String(asFunction(object).spec?.max ?? limits.functionInstancesDefault)),
 		column('Revision', 'The version that is called.', object => String(asFunction(object).status?.revision ?? none)),
@@ -58,15 +59,21 @@ const withDefaults = (spec: JsonObject): JsonObject => ({
 
 function validate(found: Found, draft: Draft): void {
 	const spec = membersOf(draft.spec);
-	const {userUploadFilePath: folder, artifact, idle, timeout, env, envFrom, resources, runtime} = spec;
-	if (folder === undefined && artifact === undefined)
-		refuse(found, 'spec.userUploadFilePath', 'is required: the folder of the code, which troupe apply uploads', 'FieldValueRequired');
+	const {userUploadFilePath: folder, artifact, idle, timeout, env, envFrom, resources, runtime, command} = spec;
+	if (folder === undefined && artifact === undefined && command === undefined)
+		refuse(
+			found,
+			'spec.userUploadFilePath',
+			'is required without a command: the folder of the code, which troupe apply uploads',
+			'FieldValueRequired',
+		);
 	if (folder === '') refuse(found, 'spec.userUploadFilePath', 'must not be empty', 'FieldValueRequired');
 	if (typeof folder === 'string') checkProgramText(found, 'spec.userUploadFilePath', folder);
 	if (artifact !== undefined && !isArtifactDigest(artifact))
 		refuse(found, 'spec.artifact', 'must be sha256: and 64 hexadecimal digits; troupe apply sets it when it has uploaded the folder');
-	if (artifact !== undefined && runtime === undefined)
+	if (artifact !== undefined && runtime === undefined && command === undefined)
 		refuse(found, 'spec.runtime', 'is required beside artifact: python or nodejs', 'FieldValueRequired');
+	checkProgram(found, spec);
 	checkTime(found, 'spec.idle', idle, limits.functionIdleLeastMs, limits.functionIdleMostMs);
 	checkTime(found, 'spec.timeout', timeout, 1, limits.functionTimeoutMaxMs);
 	checkEnv(found, 'spec.env', env, {container: spec, containers: []});
@@ -76,12 +83,36 @@ function validate(found: Found, draft: Draft): void {
 	checkTraffic(found, 'spec.traffic', spec['traffic']);
 }
 
+/** What takes the calls, and where it runs. */
+function checkProgram(found: Found, {command, runtime, image, runtimeClassName}: JsonObject): void {
+	if (command !== undefined) {
+		if (itemsOf(command).length === 0) refuse(found, 'spec.command', 'must name a program', 'FieldValueRequired');
+		checkCommand(found, 'spec.command', command);
+		if (runtime !== undefined)
+			refuse(found, 'spec.runtime', 'is of code that is loaded by a runner, and command names a program of its own: leave one of them out');
+		if (runtimeClassName === 'docker' && image === undefined)
+			refuse(found, 'spec.image', 'is required for a command of class docker: the image that the program runs in', 'FieldValueRequired');
+	}
+	if (typeof image === 'string') checkImage(found, 'spec.image', image);
+	if (image !== undefined && runtimeClassName === 'process')
+		refuse(found, 'spec.runtimeClassName', 'must be docker, or left out, beside an image: processes have the files of their node');
+}
+
 function checkTime(found: Found, path: string, value: unknown, leastMs: number, mostMs: number): void {
 	if (typeof value !== 'string') return;
 	const ms = parseDuration(value);
 	if (ms === undefined || ms < leastMs || ms > mostMs)
 		refuse(found, path, `must be a time from ${leastMs}ms to ${mostMs / 60_000}m, such as 30s or 5m, got ${shown(value)}`);
 }
+
+/** Undefined: nobody has said it yet. */
+export const runtimeOf = ({command, runtime}: FunctionSpec): FunctionRuntime | undefined => (command === undefined ? runtime : 'program');
+
+/** It names a folder that nobody has uploaded, or needs one. */
+export const lacksCode = ({artifact, userUploadFilePath, ...program}: FunctionSpec = {}): boolean =>
+	runtimeOf(program) === undefined || (artifact === undefined && (userUploadFilePath !== undefined || program.command === undefined));
+
+export const isOfDocker = ({image, runtimeClassName}: FunctionSpec): boolean => image !== undefined || runtimeClassName === 'docker';
 
 /** What a rule has looked at already, in milliseconds. */
 const timeOf = (text: string | undefined, otherwise: number): number =>

@@ -67,7 +67,7 @@ function checkProgram(found: Found, path: string, container: JsonObject, pod: Po
 	if (container['securityContext'] !== undefined) checkSecurity(found, `${path}.securityContext`, membersOf(container['securityContext']));
 }
 
-function checkCommand(found: Found, path: string, command: unknown): void {
+export function checkCommand(found: Found, path: string, command: unknown): void {
 	if (itemsOf(command)[0] === '') refuse(found, `${path}[0]`, 'must name a program, and is empty');
 	checkProgramTexts(found, path, command);
 }
@@ -77,7 +77,7 @@ function checkWorkingDir(found: Found, path: string, workingDir: string): void {
 	else checkProgramText(found, path, workingDir);
 }
 
-function checkImage(found: Found, path: string, image: string): void {
+export function checkImage(found: Found, path: string, image: string): void {
 	if (image === '') refuse(found, path, 'is required', 'FieldValueRequired');
 	else if (image.trim() !== image) refuse(found, path, `must not begin or end with a space, got ${shown(image)}`);
 }

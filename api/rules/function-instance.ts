@@ -9,10 +9,14 @@ export function checkFunctionInstance(found: Found, {metadata, spec}: Draft): vo
 	const {annotations} = metadata;
 	if (annotations?.[functionAnnotation] === undefined) return;
 	const path = joinPath('metadata.annotations', functionAnnotation);
-	if (functionInstanceOf(annotations) === undefined)
+	const instance = functionInstanceOf(annotations);
+	if (instance === undefined)
 		return refuse(found, path, 'must be JSON with artifact, runtime, concurrency and timeoutMs, as the pods of a Function have it');
 	const containers = itemsOf(membersOf(spec)['containers']).map(membersOf);
 	const [only] = containers;
-	if (containers.length !== 1 || only?.['name'] !== functionContainer || only['command'] !== undefined || only['args'] !== undefined)
-		refuse(found, path, `belongs to a pod of one container, "${functionContainer}", without command and args`);
+	if (containers.length !== 1 || only?.['name'] !== functionContainer || only['args'] !== undefined)
+		return refuse(found, path, `belongs to a pod of one container, "${functionContainer}", without args`);
+	const isProgram = instance.runtime === 'program';
+	if (isProgram !== itemsOf(only['command']).length > 0)
+		refuse(found, path, `with runtime ${instance.runtime} belongs to a container ${isProgram ? 'with' : 'without'} a command`);
 }

@@ -57,10 +57,20 @@ const share = () =>
 export const spec = () =>
 	record({
 		userUploadFilePath: optional(
-			about('The folder with func.py (or func.mjs, func.js), beside the manifest: `troupe apply` uploads it.', text()),
+			about('The folder with func.py (or func.mjs, func.js, or a program), beside the manifest: `troupe apply` uploads it.', text()),
 		),
 		artifact: optional(about('The uploaded code, sha256:...; `troupe apply` sets it.', text())),
 		runtime: optional(about('python or nodejs; `troupe apply` sets what the files say.', oneOf(['python', 'nodejs']))),
+		command: optional(
+			about(
+				'A program that speaks HTTP at $PORT, in place of a runtime; it begins in the folder. $(NAME) stands for a variable.',
+				list(text()),
+			),
+		),
+		image: optional(about('What its instances are containers of; they are pods of class docker then.', text())),
+		runtimeClassName: optional(
+			about('process or docker; docker beside an image, else process, when left out.', oneOf(['process', 'docker'])),
+		),
 		concurrency: optional(about('Calls that one instance takes at a time; 10 when left out.', whole(1, limits.functionConcurrency))),
 		max: optional(about('Instances at most; 10 when left out.', whole(1, limits.functionInstances))),
 		idle: optional(about('How long instances stay without a call, such as 30s or 5m; 60s when left out.', text())),

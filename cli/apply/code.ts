@@ -41,13 +41,15 @@ async function packed(document: ManifestDocument): Promise<ManifestDocument> {
 	const {value} = document;
 	if (value['kind'] !== functionKind.kind) return document;
 	const spec = membersOf(value['spec']);
-	const {userUploadFilePath: named, runtime: asked} = spec;
+	const {userUploadFilePath: named, runtime: asked, command} = spec;
 	// What is no folder, or no language, is told by who checks the object.
 	if (typeof named !== 'string' || named === '' || named.includes('\0') || !isLanguage(asked)) return document;
 	const folder = path.resolve(path.dirname(document.locate('').file), named);
-	const runtime = languageOf(folder, asked, {shown: named, by: 'spec.runtime'});
+	// A program is in any language.
+	const runtime = command === undefined ? languageOf(folder, asked, {shown: named, by: 'spec.runtime'}) : asked;
 	const {digest} = await archiveOf(folder);
-	return {...document, value: {...value, spec: {...spec, artifact: digest, runtime}}, code: {named, folder, digest}};
+	const spelled = {...spec, artifact: digest, ...(runtime === undefined ? {} : {runtime})};
+	return {...document, value: {...value, spec: spelled}, code: {named, folder, digest}};
 }
 
 const isLanguage = (asked: unknown): asked is FunctionLanguage | undefined =>

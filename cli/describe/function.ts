@@ -3,7 +3,7 @@
 import {isConditionTrue} from '../../api/conditions.js';
 import {shareOf, type Share} from '../../api/function-traffic.js';
 import type {DeliveryCounts} from '../../api/function-figures.js';
-import type {FunctionObject, FunctionSpec, FunctionTrigger} from '../../api/kinds/function.js';
+import {isOfDocker, runtimeOf, type FunctionObject, type FunctionSpec, type FunctionTrigger} from '../../api/kinds/function.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {revisionNumber} from '../rollout/deployment.js';
@@ -26,7 +26,10 @@ export function describeFunction(object: FunctionObject, parts: FunctionParts, n
 	const place = `${metadata.namespace ?? ''}/${metadata.name}`;
 	const fields = drawFields([
 		...metadataFields(object, nowMs),
-		['Runtime', spec.runtime ?? '<unknown>'],
+		['Runtime', runtimeOf(spec) ?? '<unknown>'],
+		['Command', spec.command],
+		['Class', isOfDocker(spec) ? 'docker' : undefined],
+		['Image', spec.image],
 		['Source Folder', spec.userUploadFilePath],
 		['Artifact', spec.artifact ?? '<none>'],
 		['Concurrency', spec.concurrency === undefined ? undefined : `${spec.concurrency} calls at an instance`],

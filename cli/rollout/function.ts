@@ -59,12 +59,18 @@ function specOf({spec = {}}: FunctionObject, {number, object}: Revision): Functi
 	const instance = functionInstanceOf(metadata?.annotations);
 	const container = pod?.containers.find(({name}) => name === functionContainer);
 	if (instance === undefined || container === undefined) throw failedError(`revision ${number} does not say what it was made of`);
-	const {env: _env, envFrom: _envFrom, resources: _resources, ...kept} = spec;
-	const {env, envFrom, resources} = container;
+	const {userUploadFilePath, env: _env, envFrom: _envFrom, resources: _resources, ...others} = spec;
+	const {artifact: _artifact, runtime: _runtime, command: _command, image: _image, runtimeClassName: _class, ...kept} = others;
+	const {env, envFrom, resources, command, image} = container;
 	const {artifact, runtime, concurrency, timeoutMs} = instance;
 	return {
 		...kept,
-		...{artifact, runtime, concurrency},
+		concurrency,
+		// A folder that is named would have to be uploaded.
+		...(artifact === undefined ? {} : {artifact, ...(userUploadFilePath === undefined ? {} : {userUploadFilePath})}),
+		...(runtime === 'program' ? {} : {runtime}),
+		...(command === undefined ? {} : {command}),
+		...(pod?.runtimeClassName === 'docker' ? {image} : {}),
 		...(timeoutMsOf(spec) === timeoutMs ? {} : {timeout: timeText(timeoutMs)}),
 		...(env === undefined ? {} : {env}),
 		...(envFrom === undefined ? {} : {envFrom}),

@@ -156,13 +156,13 @@ async function attempt({connections, clock}: CallParts, {caller, counted, slot, 
 		counted.ends((answer.statusCode ?? 502) >= 500 ? 'failed' : 'answered');
 		return {type: 'answered'};
 	} catch (error) {
-		if (error instanceof AppError) throw error;
 		if (caller.hasBegun() || caller.isGone()) {
 			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
 			counted.ends('failed');
 			caller.cut();
 			return {type: 'answered'};
 		}
+		if (error instanceof AppError) throw error;
 		if (error instanceof CallTimeout) throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
 		if (error instanceof InstanceNotReached || (rest === undefined && isUnsent(error)))
 			return {type: 'failed', message: (error as Error).message, isRepeatable: true};
@@ -175,6 +175,8 @@ async function attempt({connections, clock}: CallParts, {caller, counted, slot, 
 
 class CallTimeout extends Error {}
 
+const tooLarge = (): AppError => new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.functionBodyBytes} bytes`});
+
 /** The instance had closed a connection that was kept: what is small enough goes in one write, which the kernel refuses as a whole. */
 const isUnsent = (error: unknown): boolean => hasCode(error, 'EPIPE');
 
@@ -185,6 +187,11 @@ function answerTo(upstream: ClientRequest, {beginning, rest}: Caller): Promise<I
 		upstream.once('close', () => reject(new Error('the connection ended')));
 		if (rest === undefined) return void upstream.end(beginning);
 		upstream.write(beginning);
+		let bytes = beginning.length;
+		rest.on('data', (chunk: Buffer) => {
+			bytes += chunk.length;
+			if (bytes > limits.functionBodyBytes) upstream.destroy(tooLarge());
+		});
 		rest.pipe(upstream);
 	});
 }

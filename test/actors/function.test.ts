@@ -70,6 +70,30 @@ test('its first call makes a set of instances, of which the node hears what to r
 	t.like(spec, {runtimeClassName: 'process', terminationGracePeriodSeconds: 31, containers: [{name: 'function'}]});
 });
 
+test('an instance has the command, the image and the class of its function', t => {
+	const podOf = (spec: Partial<FunctionObject['spec']>) => {
+		const {metadata, spec: pod} = templateOf(aFunction(spec)) ?? {};
+		return {
+			instance: functionInstanceOf(metadata?.annotations),
+			className: pod?.runtimeClassName,
+			...pod?.containers.map(({image, command}) => ({image, command}))[0],
+		};
+	};
+	t.like(podOf({}), {className: 'process', image: 'python', command: undefined});
+	t.like(podOf({runtimeClassName: 'docker'}), {className: 'docker', image: 'python:3-slim', instance: {runtime: 'python'}});
+	t.like(podOf({runtimeClassName: 'docker', runtime: 'nodejs'}), {image: 'node:22-slim'});
+	t.like(podOf({image: 'mine:1'}), {className: 'docker', image: 'mine:1', instance: {runtime: 'python', artifact: digest('a')}});
+	const {artifact: _, runtime: _runtime, ...bare} = aFunction().spec ?? {};
+	const program = templateOf({...aFunction(), spec: {...bare, command: ['./serve', '-v']}});
+	t.deepEqual(functionInstanceOf(program?.metadata?.annotations), {runtime: 'program', concurrency: 2, timeoutMs: 30_000});
+	t.like(program?.spec, {runtimeClassName: 'process', containers: [{image: 'program', command: ['./serve', '-v']}]});
+	t.is(
+		templateOf({...aFunction(), spec: {...bare, command: ['./serve'], userUploadFilePath: 'add'}}),
+		undefined,
+		'its folder is not uploaded',
+	);
+});
+
 test('what is told by its activator is kept, and asked for in the step after', t => {
 	const {object, effects} = told(aFunction(), [], [{type: 'demand', desired: 2} as Message]);
 	t.is((object as FunctionObject).status?.desired, 2);

@@ -54,6 +54,17 @@ test('the folder of a Function is uploaded beside its manifest, once, and again 
 	t.not(specOf('hello')?.artifact, first?.digest);
 });
 
+test('a folder with a program is uploaded as it is, and a program without a folder has nothing to upload', async t => {
+	const {write, ran, specOf, artifacts} = await opened(t);
+	write('served/serve', '#!/bin/sh\n');
+	const file = write('served.yaml', manifest('served', 'userUploadFilePath: served', 'command: [./serve]'));
+	t.is((await ran('apply', '-f', file)).err, 'uploaded served/ (1 kB) for function "served"\n');
+	t.like(specOf('served'), {artifact: artifacts.store.list()[0]?.digest, command: ['./serve'], runtime: undefined});
+	const bare = write('bare.yaml', manifest('bare', 'command: [python3, -m, http.server]'));
+	t.deepEqual(await ran('apply', '-f', bare), {code: 0, out: 'function.troupe.dev/bare created\n', err: ''});
+	t.is(specOf('bare')?.artifact, undefined);
+});
+
 test('create and replace upload the code of a Function, too', async t => {
 	const {write, ran, specOf} = await opened(t);
 	const file = write('hello.yaml', hello);

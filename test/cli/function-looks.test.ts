@@ -131,6 +131,26 @@ test('undo takes what makes the version from its set, and leaves what is said of
 	t.like(read().spec, {artifact: digest('b'), runtime: 'nodejs', concurrency: 7, env: undefined, envFrom: undefined, resources: undefined});
 });
 
+test('undo goes between a program without code, code of a language, and an image', async t => {
+	const {cluster, troupe, read, fn} = await open(t);
+	const {artifact: _, runtime: _runtime, userUploadFilePath: _folder, ...bare} = fn.spec ?? {};
+	const program: FunctionObject = {...fn, spec: {...bare, command: ['./serve']}};
+	const contained: FunctionObject = {...fn, spec: {...fn.spec, image: 'mine:1'}};
+	cluster.put(aVersion(program, 1, 0));
+	cluster.put(aVersion(contained, 3, 0));
+	const undo = async (revision: number) => {
+		t.is((await troupe(['rollout', 'undo', 'fn/add', '--to-revision', String(revision)])).out, 'function.troupe.dev/add rolled back\n');
+		const {artifact, runtime, command, image, userUploadFilePath} = read().spec ?? {};
+		return {artifact, runtime, command, image, userUploadFilePath};
+	};
+	const nothing = {artifact: undefined, runtime: undefined, command: undefined, image: undefined, userUploadFilePath: undefined};
+	t.deepEqual(await undo(1), {...nothing, command: ['./serve']});
+	t.regex((await troupe(['describe', 'fn', 'add'])).out, /^Runtime: +program\nCommand: +\.\/serve\n/m);
+	t.deepEqual(await undo(3), {...nothing, artifact: digest('b'), runtime: 'nodejs', image: 'mine:1'});
+	t.regex((await troupe(['describe', 'fn', 'add'])).out, /^Runtime: +nodejs\nClass: +docker\nImage: +mine:1\n/m);
+	t.deepEqual(await undo(2), {...nothing, artifact: digest('b'), runtime: 'nodejs'});
+});
+
 test('a version that nobody has called is left for the last one that was', async t => {
 	const {cluster, troupe, read, fn} = await open(t);
 	cluster.put({...fn, spec: {...fn.spec, artifact: digest('c')}});

@@ -1,9 +1,11 @@
 // Functions in a cluster: uploaded, called at every door, on as many instances as their calls need, replaced without a lost call.
 
+import {request} from 'node:http';
 import test from 'ava';
 import {parsedJson} from '../../api/value-or.js';
 import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
+import {limits} from '../../api/limits.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {containerOf, pidOf as hostPidOf} from '../../bench/rigs/cluster/pods.js';
 import {signal} from '../../bench/rigs/cluster/processes.js';
@@ -74,6 +76,48 @@ test.serial('many calls at once of a function at rest are all answered, by as ma
 	);
 	t.is(Math.max(...sizes), 3);
 	functions.close();
+});
+
+/** In place of a runner: it says what it was sent, and 500 where it is told to. */
+const program = `import http from 'node:http';
+import fs from 'node:fs';
+http.createServer(async (request, response) => {
+	let text = '';
+	for await (const piece of request) text += piece;
+	const {method, url, headers} = request;
+	response.writeHead(url.startsWith('/fails') ? 500 : 200, {'x-own': 'kept'});
+	response.end(JSON.stringify({method, url, bytes: text.length, id: headers['x-request-id'], beside: fs.readdirSync('.')}));
+}).listen(Number(process.env.PORT));
+`;
+
+/** A call whose body says no length, and may have no end. */
+function streamed(name: string, bytes: number, ends: boolean): Promise<{readonly status: number; readonly value: unknown}> {
+	return new Promise((resolve, reject) => {
+		const url = `${cluster.endpoints().web}/functions/default/${name}`;
+		const asked = request(url, {method: 'POST', headers: {authorization: `Bearer ${cluster.token()}`}}, answer => {
+			let text = '';
+			answer.setEncoding('utf8').on('data', (piece: string) => void (text += piece));
+			answer.once('end', () => resolve({status: answer.statusCode ?? 0, value: parsedJson(text)}));
+		});
+		asked.once('error', reject);
+		asked.write(Buffer.alloc(bytes));
+		if (ends) asked.end();
+	});
+}
+
+test.serial('a program of its own takes calls at its port, with its path, headers, failures and bounds', async t => {
+	t.regex(await deploy('own', program, {command: [process.execPath, 'func.mjs'], timeout: '5s'}), /own created/);
+	const answer = await call('own/a/b?c=d', {x: 1}, {headers: {'x-request-id': 'mine'}});
+	t.deepEqual([answer.status, answer.headers['x-own']], [200, 'kept'], answer.text);
+	t.deepEqual(valueOf(answer), {method: 'POST', url: '/a/b?c=d', bytes: 7, id: 'mine', beside: ['func.mjs']});
+	t.is((await call('own/fails', {})).status, 500);
+	t.like(await streamed('own', 100_000, true), {status: 200, value: {bytes: 100_000}});
+	t.like(await streamed('own', limits.functionBodyBytes + 1, false), {
+		status: 413,
+		value: {message: `the body is larger than ${limits.functionBodyBytes} bytes`},
+	});
+	t.regex(await cluster.fine('get', 'functions', 'own'), /^own +program +1\/1 /m);
+	t.like(parsedJson(await cluster.fine('execute', 'own', '{}')), {method: 'POST', url: '/'});
 });
 
 test.serial('where the only instance dies, what has not reached it is answered by its next start', async t => {

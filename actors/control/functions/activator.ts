@@ -4,7 +4,7 @@
 // `functionQueue`; there are as many instances as the calls needed at any moment of the last `idle`. Bodies never come here.
 
 import {failed, type Outcome} from '../../../api/errors.js';
-import {idleMsOf, type FunctionObject} from '../../../api/kinds/function.js';
+import {idleMsOf, lacksCode, type FunctionObject} from '../../../api/kinds/function.js';
 import {objectAddress, parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {
@@ -102,7 +102,7 @@ function acquired(state: ActivatorState, {ticket, avoid, replyTo}: Acquire, cont
 function refusalOf(key: ObjectKey, fn: FunctionObject | undefined): Outcome<never> | undefined {
 	const {name} = parseObjectKey(key);
 	if (fn === undefined || isDeleting(fn)) return failed('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
-	if (fn.spec?.artifact !== undefined && fn.spec.runtime !== undefined) return undefined;
+	if (!lacksCode(fn.spec)) return undefined;
 	return failed('ERR_CONFLICT', {
 		resource: 'functions.troupe.dev',
 		name,
@@ -190,7 +190,7 @@ function desiredOf({needed, peaks, revision}: ActivatorState, fn: FunctionObject
 	return Math.min(Math.max(needed, peaks[0]?.needed ?? 0), fn?.spec?.max ?? limits.functionInstancesDefault);
 }
 
-const refusesAll = (fn: FunctionObject | undefined): boolean => fn === undefined || isDeleting(fn) || fn.spec?.artifact === undefined;
+const refusesAll = (fn: FunctionObject | undefined): boolean => fn === undefined || isDeleting(fn) || lacksCode(fn.spec);
 
 /** Where traffic does not name a version any more, its instances are those of all. */
 const isNamed = (fn: FunctionObject | undefined, revision: number | undefined): boolean =>

@@ -3,7 +3,7 @@
 // How many instances these are its activator tells (activator.ts); the status keeps it, so that it survives both. A new version takes over instance by
 // instance: an old one goes when a new one takes calls in its place.
 
-import type {FunctionObject, FunctionSpec, FunctionStatus} from '../../../api/kinds/function.js';
+import {lacksCode, type FunctionObject, type FunctionSpec, type FunctionStatus} from '../../../api/kinds/function.js';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
@@ -218,7 +218,7 @@ function withTraffic(fn: FunctionObject, sets: readonly SizedSet[], conditions: 
 
 function callable({spec}: FunctionObject, {last}: Failures): Omit<Condition, 'lastTransitionTime'> {
 	const type = 'Callable';
-	if (spec?.artifact === undefined)
+	if (lacksCode(spec))
 		return {type, status: 'False', reason: 'NoCode', message: 'its code is not here: troupe apply uploads the folder that it names'};
 	if (last !== undefined) return {type, status: 'False', reason: 'FailedCreate', message: last};
 	return {type, status: 'True', reason: 'HasCode', message: ''};

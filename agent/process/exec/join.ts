@@ -6,7 +6,7 @@ import {limits} from '../../../api/limits.js';
 import type {ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {ExecProgram} from '../../exec-sessions.js';
-import type {RunnerPlace} from '../../functions/runner-place.js';
+import type {CallsEnd} from '../../functions/when-listens.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {logFile} from '../../attempts.js';
@@ -28,8 +28,8 @@ export type ExecOptions = {
 	readonly stock: Stock;
 	readonly host: Host;
 	readonly clock: Clock;
-	/** Where the runner of a container that runs is, if that is an instance of a function. */
-	readonly runnerOf: (uid: string) => Outcome<RunnerPlace>;
+	/** Where a pod takes calls, if it is an instance of a function that runs. */
+	readonly callsEndOf: (uid: string) => Outcome<CallsEnd>;
 	/** The words before a program that is to be in the network of a pod. */
 	readonly enterNetwork: (uid: string) => readonly string[];
 };

@@ -40,6 +40,7 @@ export function createInstances(artifacts: Artifacts | undefined, homes: {readon
 
 	/** What may take long is done before the turn, so that a removal waits for the disk alone. */
 	async function archiveFor({home, instance, isRunning}: InstanceAttempt): Promise<string | undefined> {
+		if (instance.artifact === undefined) return undefined;
 		if (artifacts === undefined) throw new Error('this node cannot fetch functions');
 		return isRunning() || hasCode(home, instance) ? undefined : artifacts.ensure(instance.artifact);
 	}
@@ -48,7 +49,7 @@ export function createInstances(artifacts: Artifacts | undefined, homes: {readon
 		if (!isWanted()) throw new Error('its pod is being removed');
 		if (isRunning()) return;
 		if (!hasCode(home, instance)) {
-			if (archive === undefined) throw new Error('its code is no longer as it was made');
+			if (archive === undefined && instance.artifact !== undefined) throw new Error('its code is no longer as it was made');
 			await makeCode(home, instance, archive);
 		}
 		await clearSockets(home);

@@ -1,12 +1,11 @@
 // A node of real processes that has the code of functions, and what tests do to instances: start them, wait until they serve, call them.
 
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import type {FunctionInstance} from '../../../api/function-instance.js';
-import type {FunctionLanguage} from '../../../api/function-languages.js';
+import type {FunctionInstance, FunctionRuntime} from '../../../api/function-instance.js';
 import type {ContainerSpec, RunningContainer} from '../../../actors/node/runtime/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../../agent/process-runtime.js';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
@@ -27,11 +26,13 @@ function anArchive(t: ExecutionContext) {
 	const fileOf = (digest: string): string => path.join(folder, digest.replace(':', '-'));
 	return {
 		fileOf,
+		/** What begins with `#!` may be executed. */
 		async add(files: Files): Promise<string> {
 			const code = mkdtempSync(path.join(folder, 'code-'));
 			for (const [name, text] of Object.entries(files)) {
 				mkdirSync(path.dirname(path.join(code, name)), {recursive: true});
 				writeFileSync(path.join(code, name), text);
+				if (text.startsWith('#!')) chmodSync(path.join(code, name), 0o755);
 			}
 			const {digest, bytes} = await packFolder(code, archiveBounds);
 			writeFileSync(fileOf(digest), bytes);
@@ -60,20 +61,20 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 	const world = processWorld(clean => t.teardown(clean), {artifacts: {ensure}, warmRunners, ...options});
 	const node = driver(world);
 
-	const specOf = (uid: string, artifact: string, runtime: FunctionLanguage, rest: InstanceSpec = {}): ContainerSpec => {
+	const specOf = (uid: string, artifact: string | undefined, runtime: FunctionRuntime, rest: InstanceSpec = {}): ContainerSpec => {
 		const {concurrency = 8, timeoutMs = 60_000, ...others} = rest;
 		return aContainer('runs', {
 			uid,
 			container: 'function',
 			image: '',
 			argv: [],
-			function: {artifact, runtime, concurrency, timeoutMs},
+			function: {...(artifact === undefined ? {} : {artifact}), runtime, concurrency, timeoutMs},
 			...others,
 		});
 	};
 	const loaded = (uid: string, timeoutMs = 30_000) => node.act({uid, container: 'function'}, {type: 'runnerListens'}, timeoutMs);
 
-	const serve = async (uid: string, runtime: FunctionLanguage, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
+	const serve = async (uid: string, runtime: FunctionRuntime, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
 		await node.ensure(uid);
 		const running = await node.start(specOf(uid, await archive.add(files), runtime, rest));
 		const {ok, message} = await node.value(loaded(uid));
