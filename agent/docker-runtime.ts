@@ -11,17 +11,20 @@
 //
 // Volumes, leases, logs and what is asked of the kernel are beside it, in `agent/`: every runtime has them.
 
-import {realpathSync} from 'node:fs';
+import {chmodSync, mkdirSync, realpathSync} from 'node:fs';
+import type {Socket} from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {kubernetesArchitecture} from '../api/architecture.js';
-import {failed, succeeded} from '../api/errors.js';
+import {AppError, failed, failure, succeeded, type Failure, type Outcome} from '../api/errors.js';
 import type {NodeFeature} from '../api/features.js';
+import {functionContainer, functionPort, type FunctionInstance} from '../api/function-instance.js';
 import {limits} from '../api/limits.js';
 import type {
 	ContainerSpec,
 	ExitListener,
+	ForwardRequest,
 	OpenedSpec,
 	RunningContainer,
 	Runtime,
@@ -36,10 +39,12 @@ import {openContainerUsage} from './docker/cgroups/container-usage.js';
 import {createPodGroups} from './docker/cgroups/pod-groups.js';
 import {begin} from './docker/containers/begin.js';
 import {bindsOf, openHolds} from './docker/containers/binds.js';
+import type {Bind} from './docker/containers/container-options.js';
 import {createContainers, type Containers} from './docker/containers/containers.js';
 import type {Gate} from './docker/containers/gated.js';
 import {identityOf, needsImage} from './docker/containers/identity.js';
 import {createImageUsers} from './docker/containers/image-users.js';
+import {instanceContainer, instanceFolder, instanceHome, interpreters, socketFolder} from './docker/containers/instance-binds.js';
 import {createRemovals} from './docker/containers/removal.js';
 import {obstacleToNamespaces, obstacleToRights} from './docker/containers/rights.js';
 import {listOurs, remove, removeAll, type Inspected, type Listed} from './docker/engine/calls.js';
@@ -60,13 +65,19 @@ import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes
 import {createWarmPool} from './docker/sandboxes/warm-pool.js';
 import {makeWarm, takesNames} from './docker/sandboxes/warm-sandbox.js';
 import {createSessions, sessionHandlers} from './exec-sessions.js';
-import {createConnections} from './forward/connections.js';
+import {connectToPort, createConnections} from './forward/connections.js';
+import {isInstanceAt} from './functions/instance-code.js';
+import {portIn, programEnd, writePort} from './functions/program-port.js';
+import {runnerEnd} from './functions/runner-socket.js';
+import type {CallsEnd} from './functions/when-listens.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {createLogReader, type LoggedContainers} from './logs/log-reader.js';
-import {systemFailure} from './os/explained.js';
+import {explained, systemFailure} from './os/explained.js';
 import {foldersIn} from './os/folders.js';
 import {readBootId} from './os/identity.js';
+import {removeTree} from './os/trees.js';
 import {createLanes, createTurns} from './os/turns.js';
+import {createInstances, type Artifacts} from './process/start/instances.js';
 import {lostSandbox, noInstance, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {takeSample} from './usage/sample.js';
@@ -103,10 +114,17 @@ export type DockerRuntimeOptions = {
 	readonly localVolumes?: string | undefined;
 	/** Undefined: pods have the Engine's network. */
 	readonly network?: PodNetwork | undefined;
+	/** How the node comes by the code of functions; without it no instance that has some starts. */
+	readonly artifacts?: Artifacts | undefined;
+};
+
+export type DockerRuntime = Runtime & {
+	/** A connection of this process to an instance of a function; each direction ends by itself. Rejects with Errors for people. */
+	readonly connectFunction: (uid: string) => Promise<Socket>;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc. The Engine need not be there. */
-export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
+export function createDockerRuntime(options: DockerRuntimeOptions): DockerRuntime {
 	let tellEnd: ExitListener = () => undefined;
 	let tell: (event: RuntimeEvent) => void = () => undefined;
 	const parts = openParts(
@@ -125,6 +143,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 		},
 		onExit: next => void (tellEnd = next),
 		onEvent: next => void (tell = next),
+		connectFunction: uid => connectFunction(parts, uid),
 		async close() {
 			const isSaved = images.close();
 			reader.close();
@@ -212,6 +231,19 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		isRoot,
 	});
 	const imageUsers = createImageUsers(engine, owner);
+	const instances = createInstances(options.artifacts, {remove: uid => removeTree(instanceFolder(sandboxes.folderOf(uid)))});
+	const callsEndOf = (uid: string): Outcome<CallsEnd> => {
+		const folder = sandboxes.folderOf(uid);
+		const home = instanceHome(folder);
+		if (!isInstanceAt(home)) return noInstance(uid);
+		if (containers.find({uid, container: functionContainer}).live?.started === undefined)
+			return failed('ERR_NOT_REACHABLE', {message: `container "${functionContainer}" does not run`});
+		const port = portIn(home);
+		if (port === undefined) return succeeded(runnerEnd({home: socketFolder(folder), owner: undefined}));
+		const podIP = sandboxes.infraOf(uid)?.podIP;
+		if (podIP === undefined) return lostSandbox(uid);
+		return succeeded(programEnd(port, () => connectToPort(port, () => Promise.resolve([podIP]), clock), clock));
+	};
 	const connection = openConnection({
 		engine,
 		clock,
@@ -269,18 +301,21 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		hostPaths,
 		holds: isRoot ? openHolds(directory, onWarning) : undefined,
 		imageUsers,
+		instances,
+		callsEndOf,
 		allowPrivileged: options.allowPrivileged ?? false,
 		processes: options.processes ?? limits.containerProcesses,
 		turns: createTurns(),
 		removals: createRemovals(sandboxes, containers, [
 			{remove: uid => logs.drop(sandboxes.folderOf(uid))},
 			volumes,
+			instances,
 			groups,
 			...(options.network === undefined ? [] : [options.network]),
 		]),
 		logs,
 		reader: createLogReader(loggedContainers(containers, logs), clock),
-		exec: createExec({engine, clock, sessions, find: containers.find}),
+		exec: createExec({engine, clock, sessions, find: containers.find, callsEndOf}),
 	};
 }
 
@@ -347,9 +382,9 @@ function handlersOf(parts: Parts): Handlers {
 			),
 		'forward.open': ({request}, done) =>
 			withPod(parts, request.uid, done, () => {
+				if (request.port === 'function') return forwardToFunction(parts, request, done);
 				const podIP = sandboxes.infraOf(request.uid)?.podIP;
-				if (request.port === 'function') done(noInstance(request.uid));
-				else if (podIP === undefined) done(lostSandbox(request.uid));
+				if (podIP === undefined) done(lostSandbox(request.uid));
 				else parts.connections.open(request, () => Promise.resolve([podIP]), done);
 			}),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
@@ -390,27 +425,93 @@ function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Va
 	else run(pod);
 }
 
+/** Only a node that has the pod connects to it: other nodes connect to ports. */
+function forwardToFunction(
+	{callsEndOf, connections}: Parts,
+	{uid, relayedFor}: ForwardRequest,
+	done: Done<{readonly session: string}>,
+): void {
+	const end = relayedFor === undefined ? callsEndOf(uid) : noInstance(uid);
+	if (!end.ok) return done(end);
+	const connect = (): Promise<Socket | Failure> =>
+		end.value.connect().catch((error: unknown) => failure('ERR_NOT_REACHABLE', {message: explained(error)}));
+	connections.openWith(connect, relayedFor, done);
+}
+
+async function connectFunction({sandboxes, callsEndOf}: Parts, uid: string): Promise<Socket> {
+	const end = sandboxes.find(uid) === undefined ? noSandbox(uid) : callsEndOf(uid);
+	if (!end.ok) throw AppError.of(end.error);
+	return end.value.connect();
+}
+
+const startRefused = ({container}: ContainerSpec['id'], reason: string): ReturnType<typeof failed> =>
+	failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`});
+
 function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>): void {
-	const {secrets, containers, allowPrivileged} = parts;
-	const {uid, container} = spec.id;
-	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
-	if (spec.function !== undefined) return refused('functions do not run in pods of class docker yet');
+	const {secrets, allowPrivileged} = parts;
 	const obstacle = allowPrivileged ? undefined : obstacleToRights(spec);
-	if (obstacle !== undefined) return refused(obstacle);
+	if (obstacle !== undefined) return done(startRefused(spec.id, obstacle));
 	openSpec(spec, secrets, opened => {
 		if (!opened.ok) return done(opened);
 		// Secrets may have been waited for: the caller of the command does not catch any more.
-		answering(done, answer =>
-			withPod(parts, uid, answer, pod => {
-				if (spec.exclusive === true && parts.groups.leases.deadlineOf(uid) === undefined) return answer(noLease(spec.id));
-				containers.start(opened.value, folder => parts.warm.during(() => beginIn(parts, pod, opened.value, folder)), answer);
-			}),
-		);
+		answering(done, answer => {
+			if (spec.function === undefined) beginContainer(parts, opened.value, [], answer);
+			else startInstance(parts, opened.value, spec.function, answer);
+		});
+	});
+}
+
+/** `more`: what it has of the node beside its volumes. */
+function beginContainer(parts: Parts, spec: OpenedSpec, more: readonly Bind[], done: Done<RunningContainer>): void {
+	const {uid} = spec.id;
+	withPod(parts, uid, done, pod => {
+		if (spec.exclusive === true && parts.groups.leases.deadlineOf(uid) === undefined) return done(noLease(spec.id));
+		parts.containers.start(spec, folder => parts.warm.during(() => beginIn(parts, pod, spec, more, folder)), done);
+	});
+}
+
+/** With the code of the function, and its runner, in the folder of the pod. */
+function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstance, done: Done<RunningContainer>): void {
+	const {sandboxes, removals, containers, instances} = parts;
+	const {uid} = spec.id;
+	withPod(parts, uid, done, () => {
+		const folder = sandboxes.folderOf(uid);
+		const [home, sockets] = [instanceHome(folder), socketFolder(folder)];
+		for (const made of [home, sockets]) mkdirSync(made, {recursive: true, mode: 0o700});
+		// For the image's user, whoever that is: nobody else gets there.
+		chmodSync(sockets, 0o777);
+		const attempt = {
+			uid,
+			home,
+			socketFolder: sockets,
+			instance,
+			isWanted: () => sandboxes.find(uid) !== undefined && !removals.isRemoving(uid),
+			isRunning: () => containers.find(spec.id).live !== undefined,
+		};
+		let hasBegun = false;
+		const start = (): void => {
+			hasBegun = true;
+			answering(done, answer => {
+				if (instance.runtime === 'program') writePort(home, functionPort);
+				const container = instanceContainer(spec, instance, folder);
+				beginContainer(parts, container.spec, container.binds, answer);
+			});
+		};
+		instances.start(attempt, start).catch((error: unknown) => {
+			if (hasBegun) throw error;
+			done(startRefused(spec.id, explained(error)));
+		});
 	});
 }
 
 /** Finds all that the container is made with, and begins it. Rejects with EngineErrors, Refusals and errno exceptions. */
-async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: OpenedSpec, folder: string): Promise<Inspected> {
+async function beginIn(
+	parts: Parts,
+	{uid, spec: sandbox}: SandboxRecord,
+	spec: OpenedSpec,
+	more: readonly Bind[],
+	folder: string,
+): Promise<Inspected> {
 	const {owner, processes, volumes, hostPaths, holds, imageUsers, sandboxes, groups, said} = parts;
 	const image = needsImage(spec) ? await imageUsers.read(spec.imageId ?? spec.image) : undefined;
 	const identified = identityOf(spec, image);
@@ -419,16 +520,25 @@ async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: 
 	if (infra === undefined) throw new EngineError('refused', 'the infra container of its pod does not run');
 	const gate = gateOf(parts, spec, infra.wasWarm ? sandbox.hostname : undefined);
 	if (typeof gate === 'string') throw new EngineError('refused', gate);
-	const {binds, told, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
+	const bound = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
+	const binds = [...more, ...bound.binds];
 	try {
 		const cgroupParent = groups.parentOf(uid);
 		const place = {owner, infra: infra.id, sandbox, cgroupParent, processes, ...identified.identity, binds, engine: said.engine.name};
 		return await begin(parts, spec, place, folder, gate);
 	} catch (error) {
-		throw error instanceof EngineError ? new EngineError(error.fault, told(error.message)) : error;
+		throw error instanceof EngineError ? new EngineError(error.fault, withImage(spec, bound.told(error.message))) : error;
 	} finally {
-		await release();
+		await bound.release();
 	}
+}
+
+/** Where the interpreter of a function is not in its image, that is what there is to know. */
+function withImage({function: instance, image}: OpenedSpec, message: string): string {
+	if (instance === undefined || instance.runtime === 'program') return message;
+	const [program] = interpreters[instance.runtime];
+	if (!message.includes(program) || !/not found|no such file/.test(message)) return message;
+	return `its image "${image}" has no ${program} in its PATH, which runs functions of runtime ${instance.runtime}: spec.image has to be one that does (${message})`;
 }
 
 /** Undefined: its program begins with the container. A text: why it cannot begin at all. `hostname`: the Engine calls it something else. */

@@ -2,7 +2,8 @@
 //
 // Where a pod is, is known from its sandbox: told when that is made, asked for otherwise. Nothing of it is kept; the sandboxes are the truth.
 
-import {failed, succeeded, type Outcome} from '../api/errors.js';
+import type {Socket} from 'node:net';
+import {AppError, failed, succeeded, type Outcome} from '../api/errors.js';
 import {runtimeClasses, type RuntimeClass} from '../api/runtime-class.js';
 import type {
 	ExitListener,
@@ -14,11 +15,12 @@ import type {
 } from '../actors/node/runtime/runtime-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import {handle, type Done, type Handlers} from './handlers.js';
+import type {DockerRuntime} from './docker-runtime.js';
 import type {ProcessRuntime} from './process-runtime.js';
-import {noSession} from './refusals.js';
+import {noInstance, noSession} from './refusals.js';
 
 /** A runtime, and where it runs instances of functions a way to them for this process. */
-export type NodeRuntime = Runtime & Partial<Pick<ProcessRuntime, 'connectFunction'>>;
+export type NodeRuntime = Runtime & Partial<Pick<ProcessRuntime | DockerRuntime, 'connectFunction'>>;
 
 export type RuntimesOptions = {
 	/** At least one. */
@@ -29,7 +31,7 @@ export type RuntimesOptions = {
 	readonly onDocker?: () => void;
 };
 
-type Part = {readonly name: RuntimeClass; readonly runtime: Runtime};
+type Part = {readonly name: RuntimeClass; readonly runtime: NodeRuntime};
 
 type State = {
 	readonly options: RuntimesOptions;
@@ -70,9 +72,9 @@ export function joinRuntimes(options: RuntimesOptions): NodeRuntime {
 		});
 	}
 	noteDocker(state);
-	const {connectFunction} = options.runtimes.process ?? {};
+	const runsFunctions = state.parts.some(({runtime}) => runtime.connectFunction !== undefined);
 	return {
-		...(connectFunction === undefined ? {} : {connectFunction}),
+		...(runsFunctions ? {connectFunction: (uid: string) => connectFunction(state, uid)} : {}),
 		info: () => infoOf(state),
 		run: (command, done) => handle(handlers, command, done),
 		onExit: next => void (listener = next),
@@ -208,6 +210,15 @@ function joined<Value>(answers: readonly Outcome<Value>[]): Outcome<readonly Val
 function joinedSample([first, ...others]: readonly UsageSample[]): UsageSample {
 	if (first === undefined) throw new Error('there is no runtime to ask');
 	return {...first, containers: [first, ...others].flatMap(({containers}) => containers)};
+}
+
+/** With the runtime that has the pod. Rejects with Errors for people. */
+async function connectFunction(state: State, uid: string): Promise<Socket> {
+	const place = await new Promise<Place>(resolve => withPlace(state, uid, resolve));
+	if (!place.ok) throw AppError.of(place.error);
+	const {connectFunction: connect} = (place.value ?? state.parts[0]).runtime;
+	if (connect === undefined) throw AppError.of(noInstance(uid).error);
+	return connect(uid);
 }
 
 // ---- sandboxes -------------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import {lstatSync, unlinkSync} from 'node:fs';
 import path from 'node:path';
 import {removeTree} from '../os/trees.js';
 
-/** The folder of the pod, and whom it belongs to. */
-export type RunnerPlace = {readonly home: string; readonly owner: number};
+/** The folder with the socket, and whose that has to be; undefined: nobody but the pod gets to the folder. */
+export type RunnerPlace = {readonly home: string; readonly owner: number | undefined};
 
 export const codeOf = (home: string): string => path.join(home, 'function');
 export const runnerOf = (home: string): string => path.join(home, '.runner');

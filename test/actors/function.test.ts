@@ -76,13 +76,18 @@ test('an instance has the command, the image and the class of its function', t =
 		return {
 			instance: functionInstanceOf(metadata?.annotations),
 			className: pod?.runtimeClassName,
-			...pod?.containers.map(({image, command}) => ({image, command}))[0],
+			...pod?.containers.map(({image, command, imagePullPolicy}) => ({image, command, imagePullPolicy}))[0],
 		};
 	};
 	t.like(podOf({}), {className: 'process', image: 'python', command: undefined});
 	t.like(podOf({runtimeClassName: 'docker'}), {className: 'docker', image: 'python:3-slim', instance: {runtime: 'python'}});
 	t.like(podOf({runtimeClassName: 'docker', runtime: 'nodejs'}), {image: 'node:22-slim'});
-	t.like(podOf({image: 'mine:1'}), {className: 'docker', image: 'mine:1', instance: {runtime: 'python', artifact: digest('a')}});
+	t.like(podOf({image: 'mine'}), {
+		className: 'docker',
+		image: 'mine',
+		imagePullPolicy: 'IfNotPresent',
+		instance: {runtime: 'python', artifact: digest('a')},
+	});
 	const {artifact: _, runtime: _runtime, ...bare} = aFunction().spec ?? {};
 	const program = templateOf({...aFunction(), spec: {...bare, command: ['./serve', '-v']}});
 	t.deepEqual(functionInstanceOf(program?.metadata?.annotations), {runtime: 'program', concurrency: 2, timeoutMs: 30_000});

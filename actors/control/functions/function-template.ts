@@ -33,6 +33,8 @@ export function templateOf({metadata, spec}: FunctionObject): FunctionTemplate |
 				{
 					name: functionContainer,
 					image: imageOf(spec, runtime),
+					// A start from rest asks no registry for what the node has.
+					...(isOfDocker(spec) ? {imagePullPolicy: 'IfNotPresent' as const} : {}),
 					...(command === undefined ? {} : {command}),
 					...(env === undefined ? {} : {env}),
 					...(envFrom === undefined ? {} : {envFrom}),

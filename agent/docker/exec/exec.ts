@@ -1,16 +1,17 @@
 // Programs beside those of containers, through the Engine: for people who open a session, and for probes and hooks.
 
-import {failed, succeeded} from '../../../api/errors.js';
+import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ContainerId, ExecRequest, RuntimeCommand, RuntimeResults} from '../../../actors/node/runtime/runtime-port.js';
-import type {Clock} from '../../../system/time/clock.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {tooManyActions} from '../../action-words.js';
 import {runNetworkAction} from '../../actions.js';
 import type {Sessions} from '../../exec-sessions.js';
+import {whenListens, type CallsEnd} from '../../functions/when-listens.js';
 import type {Done, Handlers} from '../../handlers.js';
 import {systemFailure} from '../../os/explained.js';
-import {noInstance, notRunning} from '../../refusals.js';
+import {notRunning} from '../../refusals.js';
 import {sizeOf} from '../../terminal-size.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {runActionProgram} from './exec-actions.js';
@@ -30,6 +31,8 @@ export type ExecOptions = {
 	readonly sessions: Sessions;
 	/** May throw errno exceptions. */
 	readonly find: (id: ContainerId) => ExecContainer;
+	/** Where a pod takes calls, if it is an instance of a function that runs. */
+	readonly callsEndOf: (uid: string) => Outcome<CallsEnd>;
 };
 
 export type Exec = {
@@ -43,6 +46,8 @@ type State = ExecOptions & {
 	readonly beside: Beside;
 	/** What ends actions that run. */
 	readonly actions: Set<() => void>;
+	/** What ends waits for instances. */
+	readonly waiting: Set<Cancel>;
 	readonly tracked: Set<Promise<unknown>>;
 	/** Aborted: no program is started any more. */
 	readonly closing: AbortController;
@@ -63,6 +68,7 @@ export function createExec(options: ExecOptions): Exec {
 		inputs: createInputs(engine),
 		beside: {engine, clock, track},
 		actions: new Set(),
+		waiting: new Set(),
 		tracked,
 		closing: new AbortController(),
 		requests: 0,
@@ -88,11 +94,11 @@ export function createExec(options: ExecOptions): Exec {
 	};
 }
 
-async function end({sessions, inputs, actions, tracked, closing, clock}: State): Promise<void> {
+async function end({sessions, inputs, actions, waiting, tracked, closing, clock}: State): Promise<void> {
 	closing.abort();
 	sessions.closeAll();
 	inputs.close();
-	for (const stop of [...actions]) stop();
+	for (const stop of [...actions, ...waiting]) stop();
 	await atMost(limits.beginMs, clock, Promise.all(tracked));
 }
 
@@ -127,12 +133,36 @@ function act(state: State, {id, action, timeoutMs}: Act, done: Done<RuntimeResul
 		actions.add(stop);
 		return;
 	}
-	if (action.type === 'runnerListens') return done(noInstance(id.uid));
-	if (state.requests >= limits.networkActions) return done(tooManyActions(state.requests));
+	const requests = state.requests + state.waiting.size;
+	if (requests >= limits.networkActions) return done(tooManyActions(requests));
+	if (action.type === 'runnerListens') return awaitCalls(state, id, forMs, done);
 	state.requests++;
 	runNetworkAction(action, forMs, clock, result => {
 		state.requests--;
 		done(succeeded(result));
+	});
+}
+
+function awaitCalls(
+	{find, callsEndOf, waiting, clock}: State,
+	id: ContainerId,
+	timeoutMs: number,
+	done: Done<RuntimeResults['container.act']>,
+): void {
+	const end = callsEndOf(id.uid);
+	if (!end.ok) return done(end);
+	const whenEnded = (callback: () => void): Cancel => {
+		const {live} = find(id);
+		if (live === undefined) callback();
+		else live.onEnded.add(callback);
+		return () => void live?.onEnded.delete(callback);
+	};
+	let stop: Cancel = () => undefined;
+	const stopped: Cancel = () => stop();
+	waiting.add(stopped);
+	stop = whenListens(end.value, {timeoutMs, clock, whenEnded}, outcome => {
+		waiting.delete(stopped);
+		done(outcome);
 	});
 }
 

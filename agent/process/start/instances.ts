@@ -29,6 +29,8 @@ export type Instances = {
 export type InstanceAttempt = {
 	readonly uid: string;
 	readonly home: string;
+	/** Where its socket is, if not there. */
+	readonly socketFolder?: string;
 	readonly instance: FunctionInstance;
 	/** Whether the pod is still to have it. */
 	readonly isWanted: () => boolean;
@@ -45,14 +47,17 @@ export function createInstances(artifacts: Artifacts | undefined, homes: {readon
 		return isRunning() || hasCode(home, instance) ? undefined : artifacts.ensure(instance.artifact);
 	}
 
-	async function prepare({home, instance, isWanted, isRunning}: InstanceAttempt, archive: string | undefined): Promise<void> {
+	async function prepare(
+		{home, socketFolder = home, instance, isWanted, isRunning}: InstanceAttempt,
+		archive: string | undefined,
+	): Promise<void> {
 		if (!isWanted()) throw new Error('its pod is being removed');
 		if (isRunning()) return;
 		if (!hasCode(home, instance)) {
 			if (archive === undefined && instance.artifact !== undefined) throw new Error('its code is no longer as it was made');
 			await makeCode(home, instance, archive);
 		}
-		await clearSockets(home);
+		await clearSockets(socketFolder);
 	}
 
 	async function prepareRunner({home, instance, isWanted, isRunning}: InstanceAttempt): Promise<void> {

@@ -132,12 +132,13 @@ const heard = (runtime: Runtime, clock: Clock): Promise<void> =>
 
 /** What both runtimes may use of the host. */
 function shared(
-	{secrets, hostPaths, volumes, maxProcesses, allowPrivileged, cache, podNetwork, hostIP}: RuntimeOptions,
+	{secrets, artifacts, hostPaths, volumes, maxProcesses, allowPrivileged, cache, podNetwork, hostIP}: RuntimeOptions,
 	{processParts, home, log}: ServeContext,
 ) {
 	return {
 		clock: processParts.clock,
 		secrets,
+		artifacts,
 		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
 		localVolumes: volumes ?? home.volumes,
@@ -152,7 +153,6 @@ function shared(
 const openProcesses = (options: RuntimeOptions, context: ServeContext): NodeRuntime =>
 	createProcessRuntime({
 		...shared(options, context),
-		artifacts: options.artifacts,
 		directory: context.home.runtime,
 		sharedBecause: options.sharedBecause,
 		path: searchPathOf(process.env['PATH']),
@@ -160,7 +160,7 @@ const openProcesses = (options: RuntimeOptions, context: ServeContext): NodeRunt
 		onNote: options.onNote,
 	});
 
-async function openDocker({address}: EngineChoice, options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
+async function openDocker({address}: EngineChoice, options: RuntimeOptions, context: ServeContext): Promise<NodeRuntime> {
 	const {createDockerRuntime} = await import('../../../agent/docker-runtime.js');
 	const {warmSandboxes} = options;
 	// Who asks for them wants them at once.
