@@ -11,6 +11,7 @@ import {archiveBounds} from '../../system/archive/bounds.js';
 import type {Archive} from '../../system/archive/pack.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
+import {InstallError, type Install} from '../function/install.js';
 import {languageOf} from '../function/language.js';
 import {placeText, type Fault} from '../manifests/faults.js';
 import type {ManifestDocument} from '../manifests/manifest.js';
@@ -20,16 +21,21 @@ import {isAboutTheServer} from './located.js';
 
 const field = 'spec.userUploadFilePath';
 
-/** Functions that name a folder get the digest of its code, and its language; what is wrong with a folder is told where it is named. */
-export async function withCode(manifests: Manifests): Promise<Manifests> {
+/**
+ * Functions that name a folder get the digest of its code, and its language; what is wrong with a folder is told where it is named. With an installer they
+ * have what it requires as well.
+ */
+export async function withCode(manifests: Manifests, install?: Install): Promise<Manifests> {
 	if (manifests.faults.length > 0) return manifests;
 	const faults: Fault[] = [];
 	const documents: ManifestDocument[] = [];
 	// One after the other: each archive is let go of before the next is made.
 	for (const document of manifests.documents)
 		try {
-			documents.push(await packed(document));
+			const plain = await packed(document);
+			documents.push(install === undefined ? plain : await withInstalled(plain, install));
 		} catch (error) {
+			if (error instanceof InstallError) throw new InstallError(`${error.message}; nothing was changed`);
 			if (!(error instanceof AppError)) throw error;
 			for (const line of error.message.split('\n'))
 				faults.push({place: document.locate(field), message: `${field}: ${line}`, code: 'ERR_INVALID'});
@@ -50,6 +56,18 @@ async function packed(document: ManifestDocument): Promise<ManifestDocument> {
 	const {digest} = await archiveOf(folder);
 	const spelled = {...spec, artifact: digest, ...(runtime === undefined ? {} : {runtime})};
 	return {...document, value: {...value, spec: spelled}, code: {named, folder, digest}};
+}
+
+/** The same with the code of the copy. */
+async function withInstalled(document: ManifestDocument, install: Install): Promise<ManifestDocument> {
+	const {code, value} = document;
+	if (code === undefined) return document;
+	const spec = membersOf(value['spec']);
+	const language = functionLanguages.find(each => each === spec['runtime']);
+	const folder = await install({named: code.named, folder: code.folder, language});
+	if (folder === code.folder) return document;
+	const {digest} = await archiveOf(folder);
+	return {...document, value: {...value, spec: {...spec, artifact: digest}}, code: {...code, folder, digest}};
 }
 
 const isLanguage = (asked: unknown): asked is FunctionLanguage | undefined =>

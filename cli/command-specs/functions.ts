@@ -8,7 +8,7 @@ export const functionsCommands: readonly CommandSpec[] = [
 		name: 'function',
 		aliases: ['fn'],
 		summary: 'make the folder of a function, and call it on this machine without a cluster',
-		usage: ['new NAME [--lang python|nodejs]', "run FOLDER ['JSON' | -] [--timeout TIME] [--env NAME=VALUE]"],
+		usage: ['new NAME [--lang python|nodejs]', "run FOLDER ['JSON' | -] [--timeout TIME] [--env NAME=VALUE] [--install]"],
 		examples: [
 			'troupe function new hello',
 			'troupe function new hello --lang nodejs',
@@ -24,6 +24,7 @@ export const functionsCommands: readonly CommandSpec[] = [
 				about: 'new: what it is written in (python); run: where a folder has files of both',
 			},
 			timeout: {type: 'string', value: 'TIME', about: 'run: what the call may take, such as 5s or 2m (30s)'},
+			install: {type: 'boolean', about: 'run: what requirements.txt or package.json names is installed first, into a copy of the folder'},
 			env: {type: 'string', multiple: true, value: 'NAME=VALUE', about: 'run: a variable of its environment; may be given again'},
 		},
 		ownSignals: true,

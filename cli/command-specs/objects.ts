@@ -24,6 +24,13 @@ const markFlags: FlagSpecs = {
 	...writeFlags,
 };
 
+const installFlag: FlagSpecs = {
+	install: {
+		type: 'boolean',
+		about: 'of Functions: what requirements.txt or package.json names is installed first, into a copy of the folder',
+	},
+};
+
 export const objectsCommands: readonly CommandSpec[] = [
 	{
 		name: 'apply',
@@ -37,6 +44,7 @@ export const objectsCommands: readonly CommandSpec[] = [
 		],
 		flags: {
 			...manifestFlags,
+			...installFlag,
 			...writeFlags,
 			'no-build': {type: 'boolean', about: 'of a compose file: build no images'},
 		},
@@ -78,6 +86,7 @@ export const objectsCommands: readonly CommandSpec[] = [
 		],
 		flags: {
 			...manifestFlags,
+			...installFlag,
 			'from-literal': {type: 'string', multiple: true, value: 'KEY=VALUE', about: 'one value; others can read it in the list of processes'},
 			'from-file': {type: 'string', multiple: true, value: '[KEY=]FILE', about: 'a file as a value, or every file of a folder'},
 			'from-env-file': {type: 'string', multiple: true, value: 'FILE', about: 'lines KEY=VALUE'},
@@ -112,6 +121,7 @@ export const objectsCommands: readonly CommandSpec[] = [
 		examples: ['troupe replace -f pod.yaml', 'troupe replace -f pod.yaml --force'],
 		flags: {
 			...manifestFlags,
+			...installFlag,
 			force: {type: 'boolean', about: 'delete what is there, wait until it is gone, and make it anew'},
 			...timeoutFlag,
 			...writeFlags,
@@ -135,7 +145,7 @@ export const objectsCommands: readonly CommandSpec[] = [
 		summary: 'show what apply would change',
 		usage: ['-f FILE|DIR|- [-f …]'],
 		examples: ['troupe diff -f examples/hello.yaml'],
-		flags: manifestFlags,
+		flags: {...manifestFlags, ...installFlag},
 		failureExitCode: 2,
 		load: () => import('../commands/diff.js'),
 	},

@@ -11,26 +11,30 @@ import {tellLeftovers} from '../apply/leftovers.js';
 import {applying, isVersioned, liveOf, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
+import {withInstaller} from '../function/install.js';
 import {placeText} from '../manifests/faults.js';
 import {displayName} from '../cluster/resources.js';
 import type {Terminal} from '../screen/terminal.js';
 import {isRemembered} from '../manifests/three-way.js';
 
 export const run = (invocation: Invocation): Promise<number> =>
-	carryOut(invocation, {
-		command: 'apply',
-		planner: applying,
-		// What is not built must not be told of pods: what builds it later would change nothing of them.
-		read: async ({flags}) => withCode(await (flags.on('no-build') ? filesOf(invocation) : withContexts(await filesOf(invocation)))),
-		before: async (client, asked, manifests) =>
-			(await buildImages(client, asked, manifests)) || (await uploadCode(client, asked, manifests)),
-		mayGenerate: false,
-		unasked: 'checked',
-		write,
-		became,
-		remark,
-		after: tellLeftovers,
-	});
+	withInstaller(invocation, install =>
+		carryOut(invocation, {
+			command: 'apply',
+			planner: applying,
+			// What is not built must not be told of pods: what builds it later would change nothing of them.
+			read: async ({flags}) =>
+				withCode(await (flags.on('no-build') ? filesOf(invocation) : withContexts(await filesOf(invocation))), install),
+			before: async (client, asked, manifests) =>
+				(await buildImages(client, asked, manifests)) || (await uploadCode(client, asked, manifests)),
+			mayGenerate: false,
+			unasked: 'checked',
+			write,
+			became,
+			remark,
+			after: tellLeftovers,
+		}),
+	);
 
 function became({live, write}: Planned, written: ApiObject, isDryRun: boolean): string {
 	if (live === undefined) return 'created';

@@ -11,6 +11,7 @@ import {dryRunOf, reportOf} from '../apply/written.js';
 import {type Invocation, usageError} from '../command.js';
 import {objectByName} from '../create/by-name.js';
 import {instanceOf, jobOfCronJob} from '../create/job.js';
+import {withInstaller} from '../function/install.js';
 import {createObject} from '../cluster/changes.js';
 import {getOne} from '../cluster/lists.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
@@ -21,16 +22,18 @@ export function run(invocation: Invocation): Promise<number> {
 		if (inputs.length > 0) return byName(invocation);
 		throw usageError('create what? as in: troupe create -f pod.yaml, or: troupe create namespace shop');
 	}
-	return carryOut(invocation, {
-		command: 'create',
-		read: async asked => withCode(await filesOf(asked)),
-		before: uploadCode,
-		planner: creating,
-		mayGenerate: true,
-		unasked: 'created',
-		write: async (client, {write}) => (write === undefined ? undefined : ((await client.json(write)) as ApiObject)),
-		became: () => 'created',
-	});
+	return withInstaller(invocation, install =>
+		carryOut(invocation, {
+			command: 'create',
+			read: async asked => withCode(await filesOf(asked), install),
+			before: uploadCode,
+			planner: creating,
+			mayGenerate: true,
+			unasked: 'created',
+			write: async (client, {write}) => (write === undefined ? undefined : ((await client.json(write)) as ApiObject)),
+			became: () => 'created',
+		}),
+	);
 }
 
 async function byName(invocation: Invocation): Promise<number> {

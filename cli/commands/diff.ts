@@ -6,6 +6,7 @@ import {checkAll, filesOf} from '../apply/check.js';
 import {withCode} from '../apply/code.js';
 import {applying, type Planned} from '../apply/plan.js';
 import {type Invocation, usageError} from '../command.js';
+import {withInstaller, type Install} from '../function/install.js';
 import {unifiedDiff} from '../diff/unified.js';
 import {withKind} from '../cluster/lists.js';
 import {asYaml} from '../objects/output.js';
@@ -18,9 +19,14 @@ const different = 1;
 const failed = 2;
 
 export async function run(invocation: Invocation): Promise<number> {
-	const {inputs, terminal} = invocation;
+	const {inputs} = invocation;
 	if (inputs.length > 0) throw usageError(`diff takes files with -f, as in: troupe diff -f ${inputs.join(' -f ')}`);
-	const manifests = await withCode(await withContexts(await filesOf(invocation)));
+	return withInstaller(invocation, install => differences(invocation, install));
+}
+
+async function differences(invocation: Invocation, install: Install | undefined): Promise<number> {
+	const {terminal} = invocation;
+	const manifests = await withCode(await withContexts(await filesOf(invocation)), install);
 	return withClient(invocation, async client => {
 		const checked = await checkAll(client, invocation, manifests, applying);
 		if ('exitCode' in checked) return Math.max(checked.exitCode, failed);

@@ -10,6 +10,7 @@ import {didYouMean} from '../../api/suggest.js';
 import {failedError, interruptedExitCode, type Flags, type Invocation, usageError} from '../command.js';
 import {reasonOf} from '../files/bounded-file.js';
 import {errorIn, pour} from '../function/answer.js';
+import {withInstaller, type Install} from '../function/install.js';
 import {languageOf} from '../function/language.js';
 import {callHere} from '../function/local-call.js';
 import {paramsOf} from '../function/params.js';
@@ -55,14 +56,19 @@ async function makeEmpty(folder: string): Promise<void> {
 	throw failedError(`${folder}: is there already, and is not empty`);
 }
 
-async function call(invocation: Invocation, words: readonly string[]): Promise<number> {
+function call(invocation: Invocation, words: readonly string[]): Promise<number> {
+	return withInstaller(invocation, install => callWith(invocation, words, install));
+}
+
+async function callWith(invocation: Invocation, words: readonly string[], install: Install | undefined): Promise<number> {
 	const {flags, terminal, environment} = invocation;
-	const [folder, text = '{}', ...more] = words;
-	if (folder === undefined || more.length > 0)
+	const [named, text = '{}', ...more] = words;
+	if (named === undefined || more.length > 0)
 		throw usageError(`run takes a folder and its params as JSON, as in: troupe function run hello '{"name": "Ada"}'; or - for stdin`);
-	const language = languageOf(folder, flags.text('lang'));
+	const language = languageOf(named, flags.text('lang'));
 	const [timeoutMs, env] = [timeoutOf(flags), {...kept(environment), ...envOf(flags)}];
 	const params = await paramsOf(text, terminal.input);
+	const folder = (await install?.({named, folder: named, language})) ?? named;
 	const ended = new AbortController();
 	let endedBy: keyof typeof endings | undefined;
 	// Also a second time: what was begun is cleared away first.

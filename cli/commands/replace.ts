@@ -7,6 +7,7 @@ import {uploadCode, withCode} from '../apply/code.js';
 import {renewing, replacing, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
+import {withInstaller} from '../function/install.js';
 import {withProgress} from '../screen/progress.js';
 import {displayName, pathOf} from '../cluster/resources.js';
 import {isStatus} from '../cluster/status-error.js';
@@ -15,19 +16,21 @@ import {deadlineOf, waitUntil, type Deadline, type Wanted} from '../objects/wait
 export function run(invocation: Invocation): Promise<number> {
 	const {flags} = invocation;
 	const deadline = deadlineOf(flags.text('timeout'));
-	return carryOut(invocation, {
-		command: 'replace',
-		read: async asked => withCode(await filesOf(asked)),
-		before: uploadCode,
-		planner: flags.on('force') ? renewing : replacing,
-		mayGenerate: false,
-		unasked: 'checked',
-		async write(client, planned) {
-			if (flags.on('force')) await remove(client, planned, deadline, invocation);
-			return planned.write === undefined ? undefined : ((await client.json(planned.write)) as ApiObject);
-		},
-		became: () => 'replaced',
-	});
+	return withInstaller(invocation, install =>
+		carryOut(invocation, {
+			command: 'replace',
+			read: async asked => withCode(await filesOf(asked), install),
+			before: uploadCode,
+			planner: flags.on('force') ? renewing : replacing,
+			mayGenerate: false,
+			unasked: 'checked',
+			async write(client, planned) {
+				if (flags.on('force')) await remove(client, planned, deadline, invocation);
+				return planned.write === undefined ? undefined : ((await client.json(planned.write)) as ApiObject);
+			},
+			became: () => 'replaced',
+		}),
+	);
 }
 
 /** Deletes what is there, the very object that was looked at, and waits until it is gone. */
