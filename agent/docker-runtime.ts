@@ -489,7 +489,7 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 			isRunning: () => containers.find(spec.id).live !== undefined,
 		};
 		let hasBegun = false;
-		const start = (): void => {
+		const begin = (): void => {
 			hasBegun = true;
 			answering(done, answer => {
 				if (instance.runtime === 'program') writePort(home, functionPort);
@@ -497,7 +497,8 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 				beginContainer(parts, container.spec, container.binds, answer);
 			});
 		};
-		instances.start(attempt, start).catch((error: unknown) => {
+		// No runner waits for containers of the Engine.
+		instances.start(attempt, {beginWarm: () => false, begin}).catch((error: unknown) => {
 			if (hasBegun) throw error;
 			done(startRefused(spec.id, explained(error)));
 		});

@@ -177,10 +177,17 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 
 async function partsOf(client: Client, fn: FunctionObject): Promise<FunctionParts> {
 	const versions = await versionsOf(client, fn);
-	const {namespace, name} = fn.metadata;
-	const [instances, {functions}] = await Promise.all([
-		instancesOf(client, fn, versions),
-		client.json({path: functionFiguresPath, query: {namespace}}) as Promise<FunctionsAnswer>,
-	]);
-	return {versions, instances, deliveries: functions.find(each => each.name === name)?.triggers ?? []};
+	const [instances, deliveries] = await Promise.all([instancesOf(client, fn, versions), deliveriesOf(client, fn)]);
+	return {versions, instances, deliveries};
+}
+
+/** None where the server does not tell: the rest is worth reading all the same. */
+async function deliveriesOf(client: Client, {metadata: {namespace, name}}: FunctionObject): Promise<FunctionParts['deliveries']> {
+	try {
+		const {functions} = (await client.json({path: functionFiguresPath, query: {namespace}})) as FunctionsAnswer;
+		return functions.find(each => each.name === name)?.triggers ?? [];
+	} catch (error) {
+		if (error instanceof AppError) return [];
+		throw error;
+	}
 }

@@ -152,7 +152,7 @@ test('an answer may be published', async t => {
 	const {begin, call, published} = deliveryWorld();
 	const deliveries = begin();
 	const id = await deliveries.accept(aDelivery('1', {reply: {type: 'topic', topic: 'r', id: 'mine'}}));
-	(await call(0)).answer({status: 200, body: Buffer.from('{"sum":3}')});
+	(await call(0)).answer({status: 200, contentType: 'application/json', body: Buffer.from('{"sum":3}')});
 	await untilOver(deliveries, id);
 	t.deepEqual(published, [{topic: 'r', payload: {id: 'mine', status: 200, answer: {sum: 3}}}]);
 });
