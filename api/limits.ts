@@ -121,6 +121,9 @@ export const limits = {
 	functionHoldMs: 60_000,
 	/** It keeps away from instances that have not taken it for so long, as long as there is no other. */
 	functionAvoidMs: 1_000,
+	/** What an instance of a function may take of memory, and what is kept free for it on its node, unless it says otherwise. */
+	functionMemoryBytes: 536_870_912,
+	functionMemoryRequestBytes: 33_554_432,
 	/** Versions of a function that share its calls. */
 	functionShares: 16,
 	/** Triggers of a function. */

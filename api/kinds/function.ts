@@ -55,7 +55,21 @@ const withDefaults = (spec: JsonObject): JsonObject => ({
 	idle: spec['idle'] ?? `${limits.functionIdleMs / 1_000}s`,
 	timeout: spec['timeout'] ?? `${limits.functionTimeoutMs / 1_000}s`,
 	revisionHistoryLimit: spec['revisionHistoryLimit'] ?? 10,
+	resources: withMemory(membersOf(spec['resources'])),
 });
+
+/** Nobody else on the node has to go because a function takes what it gets: what it may have is bounded, also where it does not say how much. */
+function withMemory(resources: JsonObject): JsonObject {
+	const {limits: most, requests: least} = resources;
+	if (membersOf(most)['memory'] !== undefined) return resources;
+	return {
+		...resources,
+		limits: {...membersOf(most), memory: mebibytes(limits.functionMemoryBytes)},
+		requests: {memory: mebibytes(limits.functionMemoryRequestBytes), ...membersOf(least)},
+	};
+}
+
+const mebibytes = (bytes: number): string => `${bytes / 1_048_576}Mi`;
 
 function validate(found: Found, draft: Draft): void {
 	const spec = membersOf(draft.spec);

@@ -4,13 +4,14 @@
 // answer: that of the function, or an error that says why there is none.
 
 import {request as httpRequest, type ClientRequest, type IncomingMessage} from 'node:http';
+import type {DeleteObject} from '../../actors/control/objects/object-message.js';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
 import {isOfVersion, templateOf} from '../../actors/control/functions/function-template.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
-import {timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
+import {runtimeOf, timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
+import {objectAddress, objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {revisionAnnotation} from '../../api/rollouts.js';
 import {revisionFor} from '../../api/function-traffic.js';
@@ -71,7 +72,7 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 				continue;
 			}
 			counted.goes();
-			const outcome = await attempt(parts, {caller, counted, slot, under, timeoutMs: timeoutOf(control, key)});
+			const outcome = await attempt(parts, {caller, counted, key, slot, under, timeoutMs: timeoutOf(control, key)});
 			release();
 			if (outcome.type === 'answered') return;
 			if (!outcome.isRepeatable) throw new AppError('ERR_INSTANCE_ENDED', {message: outcome.message});
@@ -129,6 +130,7 @@ const notThere: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_ACTO
 
 type Attempt = {
 	readonly caller: Caller;
+	readonly key: ObjectKey;
 	readonly counted: CountedCall;
 	readonly slot: Slot;
 	readonly timeoutMs: number;
@@ -140,7 +142,7 @@ type Tried = {readonly type: 'answered'} | {readonly type: 'failed'; readonly me
 /** What a runner says of a call that it has not begun. */
 const refusedHeader = 'x-troupe-refused';
 
-async function attempt({connections, clock}: CallParts, {caller, counted, slot, timeoutMs, under}: Attempt): Promise<Tried> {
+async function attempt({control, connections, clock}: CallParts, {caller, counted, key, slot, timeoutMs, under}: Attempt): Promise<Tried> {
 	const {method, path, headers, rest} = caller;
 	const options: InstanceRequest = {agent: connections, method, path, headers, slot};
 	const upstream = httpRequest(options);
@@ -156,6 +158,7 @@ async function attempt({connections, clock}: CallParts, {caller, counted, slot, 
 		counted.ends((answer.statusCode ?? 502) >= 500 ? 'failed' : 'answered');
 		return {type: 'answered'};
 	} catch (error) {
+		if (error instanceof CallTimeout) await replaceStuck(control, key, slot);
 		if (caller.hasBegun() || caller.isGone()) {
 			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
 			counted.ends('failed');
@@ -174,6 +177,19 @@ async function attempt({connections, clock}: CallParts, {caller, counted, slot, 
 }
 
 class CallTimeout extends Error {}
+
+/**
+ * A runner answers in time, unless its function keeps it from all it does: no call would get through any more. It is another one's turn. A program of
+ * its own has no such promise to keep.
+ */
+async function replaceStuck({index, ask}: ControlPlane, key: ObjectKey, {pod, uid}: Slot): Promise<void> {
+	const fn = index.get(key) as FunctionObject | undefined;
+	if (runtimeOf(fn?.spec ?? {}) === 'program') return;
+	const message: DeleteObject = {type: 'delete', uid};
+	const cause = `a call of ${key} was not answered in its time`;
+	// Whoever hears of the time-out may call again at once.
+	await ask(objectAddress(objectKey('pods', fn?.metadata.namespace, pod)), message, {deadlineMs: limits.functionOverdueMs, cause});
+}
 
 const tooLarge = (): AppError => new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.functionBodyBytes} bytes`});
 

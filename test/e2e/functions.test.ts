@@ -1,6 +1,7 @@
 // Functions in a cluster: uploaded, called at every door, on as many instances as their calls need, replaced without a lost call.
 
 import {request} from 'node:http';
+import {readFileSync} from 'node:fs';
 import test from 'ava';
 import {parsedJson} from '../../api/value-or.js';
 import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
@@ -53,6 +54,43 @@ test.serial('an error is told with its traceback, and one that takes too long wi
 	await deploy('late', 'export default () => new Promise(() => undefined);\n', {timeout: '500ms'});
 	const late = await call('late', {});
 	t.deepEqual([late.status, (valueOf(late) as {error: {code: string}}).error.code], [504, 'ERR_TIMEOUT']);
+});
+
+test.serial('a function that blocks its instance is cut off in its time, and the next call gets another instance', async t => {
+	await deploy('blocks', 'const id = Math.random();\nexport default ({blocks}) => { while (blocks); return id; };\n', {timeout: '500ms', max: 1});
+	const first = valueOf(await call('blocks', {}));
+	t.is((await call('blocks', {blocks: true})).status, 504);
+	const next = await call('blocks', {});
+	t.is(next.status, 200);
+	t.not(valueOf(next), first);
+});
+
+test.serial('what a function takes of memory is bounded, and its caller is told', async t => {
+	const code =
+		'export default ({mb}) => { const all = []; for (let i = 0; i < mb; i++) all.push(Buffer.alloc(1 << 20, 1)); return all.length; };\n';
+	await deploy('greedy', code, {timeout: '20s', max: 1, concurrency: 1});
+	t.is(valueOf(await call('greedy', {mb: 100})), 100);
+	t.regex(await cluster.fine('describe', 'function/greedy'), /Limits: +memory: 512Mi/);
+	const greedy = await call('greedy', {mb: 10_000});
+	t.true([500, 502].includes(greedy.status), greedy.text);
+	t.is(valueOf(await call('greedy', {mb: 10})), 10);
+});
+
+test.serial('an answer of a gigabyte costs the server no more memory than a small one', async t => {
+	const code = `const chunk = Buffer.alloc(1 << 20, 'x');
+export default ({mb}, request) => request.answer((function* () { for (let i = 0; i < mb; i++) yield chunk; })());
+`;
+	await deploy('large', code, {timeout: '60s'});
+	const answer = await fetch(`${cluster.endpoints().web}/functions/default/large`, {
+		method: 'POST',
+		headers: {authorization: `Bearer ${cluster.token()}`, 'content-type': 'application/json'},
+		body: JSON.stringify({mb: 1_024}),
+	});
+	let bytes = 0;
+	for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length;
+	t.is(bytes, 1_024 << 20);
+	const status = readFileSync(`/proc/${cluster.endpoints().pid}/status`, 'utf8');
+	t.true(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) < 400_000, status);
 });
 
 test.serial('an answer may stream, and be of any type', async t => {
