@@ -119,6 +119,9 @@ export const limits = {
 	/** Calls of a function that wait for an instance, and how long one waits. */
 	functionQueue: 1_000,
 	functionHoldMs: 60_000,
+	/** How often it is looked whether an instance will ever come, and how often all of them must have been restarted in vain for that. */
+	functionLookMs: 2_000,
+	functionHopelessRestarts: 3,
 	/** It keeps away from instances that have not taken it for so long, as long as there is no other. */
 	functionAvoidMs: 1_000,
 	/** What an instance of a function may take of memory, and what is kept free for it on its node, unless it says otherwise. */

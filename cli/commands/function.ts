@@ -35,6 +35,8 @@ export function run(invocation: Invocation): Promise<number> {
 async function make({flags, terminal}: Invocation, words: readonly string[]): Promise<number> {
 	const [name, ...more] = words;
 	if (name === undefined || more.length > 0) throw usageError('new takes one name, as in: troupe function new hello --lang python');
+	const ofRun = ['timeout', 'env', 'install'].find(flag => flags.words.some(word => word === `--${flag}` || word.startsWith(`--${flag}=`)));
+	if (ofRun !== undefined) throw usageError(`--${ofRun} is of function run`);
 	if (!isDnsLabel(name))
 		throw usageError(`"${name}" cannot be the name of a function: lower-case letters, digits and "-", at most 63, as in hello-2`);
 	const language = functionLanguages.find(each => each === (flags.text('lang') ?? 'python')) ?? 'python';

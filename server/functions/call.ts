@@ -17,12 +17,12 @@ import {revisionAnnotation} from '../../api/rollouts.js';
 import {revisionFor} from '../../api/function-traffic.js';
 import {systemRandom} from '../../system/time/random.js';
 import {hasCode} from '../../system/files/errno.js';
-import type {Clock} from '../../system/time/clock.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {CallCounters, CountedCall} from './call-counters.js';
 import type {Caller} from './caller.js';
 import {InstanceNotReached, type InstanceConnections, type InstanceRequest} from './instance-connections.js';
-import {whyNoInstance} from './why-no-instance.js';
+import {isHopeless, whyNoInstance} from './why-no-instance.js';
 
 export type FunctionName = {readonly namespace: string; readonly name: string};
 
@@ -61,7 +61,8 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 			counted.waits();
 			asked = {type: 'acquire', function: key, ...(revision === undefined ? {} : {revision}), ticket: `${caller.id}/${tries}`, avoid};
 			const leftMs = untilMs - clock.monotonicMs();
-			const slot = await slotOf(control, asked, cause, avoid.length === 0 ? leftMs : Math.min(leftMs, limits.functionAvoidMs));
+			const waitMs = avoid.length === 0 ? leftMs : Math.min(leftMs, limits.functionAvoidMs);
+			const slot = await unlessHopeless(parts, fn, slotOf(control, asked, cause, waitMs));
 			if (caller.isGone()) return;
 			if (slot === undefined) {
 				release();
@@ -120,6 +121,25 @@ async function slotOf(control: ControlPlane, asked: Acquire, cause: string, dead
 		const {error} = outcome;
 		if (error.code === 'ERR_TIMEOUT') return undefined;
 		if (!notThere.has(error.code) || tries >= limits.routerTries) throw AppError.of(error);
+	}
+}
+
+/** Rejects as soon as no instance will come. */
+async function unlessHopeless<Value>({control, clock}: CallParts, fn: FunctionName, slot: Promise<Value>): Promise<Value> {
+	const fromMs = clock.monotonicMs();
+	let cancel: Cancel = () => undefined;
+	const hopeless = new Promise<never>((_, reject) => {
+		const look = (): void => {
+			const waitedMs = clock.monotonicMs() - fromMs;
+			if (isHopeless(control.index, fn)) reject(new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, waitedMs)}));
+			else cancel = clock.after(limits.functionLookMs, look);
+		};
+		cancel = clock.after(limits.functionLookMs, look);
+	});
+	try {
+		return await Promise.race([slot, hopeless]);
+	} finally {
+		cancel();
 	}
 }
 

@@ -2,17 +2,33 @@
 
 import {functionLabel} from '../../api/function-instance.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
 
-export function whyNoInstance(
-	index: ObjectIndex,
-	{namespace, name}: {readonly namespace: string; readonly name: string},
-	waitedMs: number,
-): string {
-	const pods = [...index.select('pods', namespace, {matchLabels: {[functionLabel]: name}})] as readonly Pod[];
-	const reasons = pods.map(troubleOfPod).filter(reason => reason !== undefined);
+type Name = {readonly namespace: string; readonly name: string};
+
+export function whyNoInstance(index: ObjectIndex, fn: Name, waitedMs: number): string {
+	const reasons = podsOf(index, fn)
+		.map(troubleOfPod)
+		.filter(reason => reason !== undefined);
 	const [reason = 'none was free'] = reasons;
-	return `no instance took the call within ${waitedMs / 1_000} s: ${reason}`;
+	return `no instance took the call within ${Math.round(waitedMs / 100) / 10} s: ${reason}`;
+}
+
+/** Whether all that should be instances end again and again before they take calls: another second of waiting is no help. */
+export function isHopeless(index: ObjectIndex, fn: Name): boolean {
+	const pods = podsOf(index, fn);
+	return pods.length > 0 && pods.every(endsAgain);
+}
+
+const podsOf = (index: ObjectIndex, {namespace, name}: Name): readonly Pod[] =>
+	[...index.select('pods', namespace, {matchLabels: {[functionLabel]: name}})] as readonly Pod[];
+
+function endsAgain({status}: Pod): boolean {
+	const [container] = status?.containerStatuses ?? [];
+	if (container === undefined || container.ready || container.restartCount < limits.functionHopelessRestarts) return false;
+	const last = container.state?.terminated ?? container.lastState?.terminated;
+	return last !== undefined && last.exitCode !== 0;
 }
 
 function troubleOfPod({metadata, status}: Pod): string | undefined {
