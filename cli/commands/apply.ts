@@ -1,5 +1,6 @@
 // `troupe apply`: objects become what files say; what the files say nothing of stays as it is.
 
+import {deepEqual} from '../../api/equal.js';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
@@ -38,8 +39,13 @@ export const run = (invocation: Invocation): Promise<number> =>
 
 function became({live, write}: Planned, written: ApiObject, isDryRun: boolean): string {
 	if (live === undefined) return 'created';
-	const isSame = write === undefined || (!isDryRun && written.metadata.resourceVersion === live.metadata.resourceVersion);
-	return isSame ? 'unchanged' : 'configured';
+	return write === undefined || (!isDryRun && isSameButStatus(live, written)) ? 'unchanged' : 'configured';
+}
+
+/** What became of an object meanwhile by itself is no change that was asked for. */
+function isSameButStatus({status: _before, metadata: before, ...live}: ApiObject, {status: _after, metadata: after, ...written}: ApiObject): boolean {
+	if (before.resourceVersion === after.resourceVersion) return true;
+	return deepEqual([live, {...before, resourceVersion: ''}], [written, {...after, resourceVersion: ''}]);
 }
 
 const tooLarge = 'too large for apply to remember: what a later version of it leaves out is not removed, only what it names is changed';

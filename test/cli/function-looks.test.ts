@@ -128,7 +128,8 @@ test('undo takes what makes the version from its set, and leaves what is said of
 	t.regex((await troupe(['rollout', 'undo', 'fn/add', '--to-revision', '1'])).out, /skipped rollback/);
 	// What was the last version is the one before now, whatever the numbers say until the sets are numbered anew.
 	t.is((await troupe(['rollout', 'undo', 'fn/add'])).out, 'function.troupe.dev/add rolled back\n');
-	t.like(read().spec, {artifact: digest('b'), runtime: 'nodejs', concurrency: 7, env: undefined, envFrom: undefined, resources: undefined});
+	const resources = {limits: {memory: '512Mi'}, requests: {memory: '32Mi'}};
+	t.like(read().spec, {artifact: digest('b'), runtime: 'nodejs', concurrency: 7, env: undefined, envFrom: undefined, resources});
 });
 
 test('undo goes between a program without code, code of a language, and an image', async t => {
