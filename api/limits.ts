@@ -148,6 +148,8 @@ export const limits = {
 	deliveriesUnderWayAll: 1_024,
 	/** The answer of a call that is fetched later: how large it may be, how long it is kept, and how many are. */
 	resultBytes: 262_144,
+	/** What is kept of its content type. */
+	contentTypeCharacters: 256,
 	resultKeptMs: 3_600_000,
 	results: 10_000,
 	/** A request for it waits so long at most. */

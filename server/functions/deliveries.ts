@@ -19,7 +19,7 @@ import type {FunctionName} from './call.js';
 import {createLanes, type Lanes} from './delivery-lanes.js';
 import {deadLetterText} from './dead-letter.js';
 import {answerReply, errorReply} from './invoke-reply.js';
-import {keptDelivery, readDelivery, type Kept} from './delivery-record.js';
+import {keptDelivery, readDelivery, type DeliveryHead, type Kept} from './delivery-record.js';
 import type {CallWhole, Deliveries, Delivery, FunctionAnswer} from './delivery.js';
 import {bytesOf} from './kept-text.js';
 import type {Result, Results} from './results.js';
@@ -134,14 +134,14 @@ async function accept(state: State, delivery: Delivery): Promise<string> {
 	if (!state.isOpen) throw new AppError('ERR_NOT_REACHABLE', {message: 'this server does not lead any more'});
 	if (options.known.get(objectKey('functions', namespace, name)) === undefined)
 		throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
-	const bytes = delivery.body.length;
-	if (bytes > limits.deliveryBytes) throw new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.deliveryBytes} bytes`});
-	refuseFull(state, delivery);
+	if (delivery.body.length > limits.deliveryBytes)
+		throw new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.deliveryBytes} bytes`});
+	const {text, head} = keptDelivery(delivery, options.clock.nowMs());
+	refuseFull(state, head);
 	// Before the wait: of several at once none may be one too many.
-	const release = reserve(state, delivery);
+	const release = reserve(state, head);
 	try {
 		const id = deliveryId(options.epoch(), ++state.number, systemRandom.uuid().replaceAll('-', '').slice(0, 16));
-		const {text, head} = keptDelivery(delivery, options.clock.nowMs());
 		await options.records.put(deliveryStoreKey(id), text);
 		if (state.isOpen) add(state, {...head, id, tries: 0});
 		lanes.count(delivery, 'accepted');
@@ -151,25 +151,25 @@ async function accept(state: State, delivery: Delivery): Promise<string> {
 	}
 }
 
-function refuseFull({waiting, reserved, bytes, lanes}: State, {function: fn, body}: Delivery): void {
+function refuseFull({waiting, reserved, bytes, lanes}: State, {function: fn, bytes: more}: DeliveryHead): void {
 	const refuse = (message: string): never => {
 		throw new AppError('ERR_BUSY', {message: `${message}; try again`});
 	};
 	if (lanes.waitingOf(fn) >= limits.deliveriesPerFunction)
 		refuse(`${limits.deliveriesPerFunction} deliveries wait for the function "${fn.namespace}/${fn.name}", as many as may`);
 	if (waiting.size + reserved >= limits.deliveries) refuse(`${limits.deliveries} deliveries to functions wait, as many as may`);
-	if (bytes + body.length > limits.deliveriesBytes)
+	if (bytes + more > limits.deliveriesBytes)
 		refuse(`deliveries to functions wait with ${bytes} bytes together, and at most ${limits.deliveriesBytes} may`);
 }
 
-function reserve(state: State, {function: fn, body}: Delivery): () => void {
+function reserve(state: State, {function: fn, bytes}: DeliveryHead): () => void {
 	const leave = state.lanes.reserve(fn);
 	state.reserved++;
-	state.bytes += body.length;
+	state.bytes += bytes;
 	return () => {
 		leave();
 		state.reserved--;
-		state.bytes -= body.length;
+		state.bytes -= bytes;
 	};
 }
 

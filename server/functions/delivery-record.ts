@@ -8,7 +8,7 @@ import {headOf, keptText} from './kept-text.js';
 
 /** All but its body. */
 export type DeliveryHead = Omit<Delivery, 'body'> & {
-	/** Of its body. */
+	/** What it takes in the store, about: a part of it, all but the body, is in memory as well. */
 	readonly bytes: number;
 	/** When it was accepted, wall time. */
 	readonly atMs: number;
@@ -18,7 +18,8 @@ export type DeliveryHead = Omit<Delivery, 'body'> & {
 export type Kept = DeliveryHead & {readonly id: string; tries: number};
 
 export function keptDelivery({body, ...delivery}: Delivery, atMs: number): {readonly text: string; readonly head: DeliveryHead} {
-	const head: DeliveryHead = {...delivery, bytes: body.length, atMs};
+	const bytes = JSON.stringify(delivery).length + body.length;
+	const head: DeliveryHead = {...delivery, bytes, atMs};
 	return {text: keptText(head, body), head};
 }
 

@@ -60,7 +60,7 @@ export function openResults(
 			return head === undefined || text === undefined ? undefined : {...head, body: bytesOf(text)};
 		},
 		async keep(id, {by, status, contentType, body}) {
-			const head: Head = {by, status, contentType, atMs: clock.nowMs()};
+			const head: Head = {by, status, contentType: contentType?.slice(0, limits.contentTypeCharacters), atMs: clock.nowMs()};
 			await records.put(resultStoreKey(id), keptText({...head, by: by ?? null, contentType: contentType ?? null}, body));
 			kept.delete(id);
 			kept.set(id, head);
