@@ -123,12 +123,18 @@ test.serial(
 			}),
 		);
 		const different = (): number => new Set(told.map(({topic, body}) => `${topic} ${body}`)).size;
-		const goesOn = (part: number): Promise<void> =>
-			eventually(
-				`${part} % are delivered`,
-				() => different() >= (topics * each * part) / 100,
-				() => `${different()} told, ${acknowledged} acknowledged`,
-			);
+		/** Step by step: how long all of it takes is the machine's matter. */
+		const goesOn = async (part: number): Promise<void> => {
+			const goal = (topics * each * part) / 100;
+			while (different() < goal) {
+				const step = Math.min(different() + 50, goal);
+				await eventually(
+					`${step} are delivered`,
+					() => different() >= step,
+					() => `${different()} told, ${acknowledged} acknowledged`,
+				);
+			}
+		};
 		const hostOf = (url: string): string => new URL(url).host;
 		for (const part of [10, 40]) {
 			await goesOn(part);
@@ -145,7 +151,7 @@ test.serial(
 			);
 			t.is(up.code, 0, up.err);
 		}
-		for (let part = 55; part <= 100; part += 5) await goesOn(part);
+		await goesOn(100);
 		await published;
 		for (let topic = 0; topic < topics; topic++) {
 			const firsts = [...new Set(told.filter(each => each.topic === `many/${topic}`).map(({body}) => Number(body)))];
