@@ -30,5 +30,8 @@ export const certificateKeysOf = ({tls = []}: IngressSpec, namespace: string): r
 /** The index term of Ingresses that name a certificate. */
 export const certificateTerm = (key: ObjectKey): string => `tls=${key}`;
 
+/** The index term of Dnses that lead to a function of their namespace. */
+export const routedFunctionTerm = (namespace: string, name: string): string => `function=${namespace}/${name}`;
+
 /** Whether it is a NetworkPolicy, of which each node has what concerns its own pods. */
 export const isPolicyKey = (key: ObjectKey): boolean => parseObjectKey(key).plural === policies;

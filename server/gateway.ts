@@ -183,7 +183,8 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
 	if (!letIn(state, request, response, identity)) return sendFailure(response, failure('ERR_TOO_MANY_CONNECTIONS', {login: identity.name}));
 	response.shouldKeepAlive = shouldKeepAlive;
-	if (impersonates(request)) return sendFailure(response, failure('ERR_FORBIDDEN', {message: noImpersonation}));
+	// Of a request that a node passes on the header is its client's, and for the function.
+	if (identity.role !== 'node' && impersonates(request)) return sendFailure(response, failure('ERR_FORBIDDEN', {message: noImpersonation}));
 	const method = request.method ?? 'GET';
 	const found = routes.find(method, path);
 	if (found.type === 'none') return sendFailure(response, failure('ERR_NO_SUCH_PATH'));

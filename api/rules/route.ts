@@ -1,11 +1,11 @@
-// What Dnses and Ingresses share: host names and paths, and services behind them.
+// What Dnses and Ingresses share: host names and paths, and the services and functions behind them.
 
 import {limits} from '../limits.js';
 import type {Json} from '../object.js';
 import {readRoutePattern} from '../route-pattern.js';
 import {shown} from '../shown.js';
-import {checkDnsSubdomain, isDnsLabel, isToken} from './names.js';
-import {itemsOf, membersOf, refuse, requireOne, textOf, type Found} from './report.js';
+import {checkDnsSubdomain, isDnsLabel, isDnsSubdomain, isToken} from './names.js';
+import {forbid, itemsOf, membersOf, refuse, requireOne, textOf, type Found} from './report.js';
 
 /** A host name, or `*.` and one. */
 export function checkRouteHost(found: Found, path: string, host: string): void {
@@ -23,15 +23,24 @@ export function checkServiceName(found: Found, path: string, name: Json | undefi
 	if (typeof name === 'string' && !isDnsLabel(name)) refuse(found, path, `must be the name of a service, got ${shown(name)}`);
 }
 
+export function checkFunctionName(found: Found, path: string, name: Json | undefined): void {
+	if (typeof name === 'string' && !isDnsSubdomain(name)) refuse(found, path, `must be the name of a function, got ${shown(name)}`);
+}
+
 /** How many more regular expressions the object may have. One that is too large ends the looking: what comes after it is not compiled. */
 export type PatternAllowance = {left: number};
 
-/** The services that share a path. */
+/** The services and functions that share a path. */
 export function checkBackends(found: Found, path: string, value: Json | undefined, allowance: PatternAllowance): void {
 	const backends = itemsOf(value).map(membersOf);
 	if (backends.length > limits.routeBackends) refuse(found, path, `must be at most ${limits.routeBackends}, got ${backends.length}`);
-	backends.slice(0, limits.routeBackends).forEach(({svcName, match}, i) => {
+	backends.slice(0, limits.routeBackends).forEach((backend, i) => {
+		const {svcName, svcPort, funcName, match} = backend;
+		requireOne(found, `${path}[${i}]`, backend, ['svcName', 'funcName'], ['svcPort', 'weight', 'match']);
+		if (funcName !== undefined && svcPort !== undefined)
+			forbid(found, `${path}[${i}].svcPort`, 'belongs to svcName; a function has no ports');
 		checkServiceName(found, `${path}[${i}].svcName`, svcName);
+		checkFunctionName(found, `${path}[${i}].funcName`, funcName);
 		if (match !== undefined) checkMatch(found, `${path}[${i}].match`, match, allowance);
 	});
 	const weights = backends.map(({weight, match}) => (typeof weight === 'number' ? weight : match === undefined ? 1 : 0));

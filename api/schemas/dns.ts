@@ -29,8 +29,9 @@ const match = () =>
 
 const backend = () =>
 	record({
-		svcName: about('The service, in the same namespace.', text()),
+		svcName: optional(about('The service, in the same namespace; or a function.', text())),
 		svcPort: optional(about('The port of the service; its first one when left out.', port())),
+		funcName: optional(about('The function, in the same namespace, instead of a service.', text())),
 		weight: optional(
 			about(
 				'Its share of the requests that no match takes: weight / sum of all. 1 when left out, 0 for one with a match.',
@@ -44,13 +45,14 @@ export const spec = () =>
 	record({
 		host: about('The host name; *.example.com stands for every name with one label more.', text()),
 		paths: about(
-			'Which service answers below which path.',
+			'Which service or function answers below which path.',
 			someOf(
 				record({
 					subPath: about('The beginning of the path, such as /api.', text()),
-					svcName: optional(about('The service, in the same namespace; or there are backends.', text())),
+					svcName: optional(about('The service, in the same namespace; or there is a function, or backends.', text())),
 					svcPort: optional(about('The port of that service; required with svcName.', port())),
-					backends: optional(about('Several services that share the requests, instead of svcName.', someOf(backend()))),
+					funcName: optional(about('The function, in the same namespace, instead of svcName.', text())),
+					backends: optional(about('Several services and functions that share the requests, instead of svcName.', someOf(backend()))),
 				}),
 			),
 		),
@@ -58,4 +60,4 @@ export const spec = () =>
 
 export const status = observed;
 
-export const schema = () => objectWith(about('A host name, and the services below it.', spec()));
+export const schema = () => objectWith(about('A host name, and the services and functions below it.', spec()));

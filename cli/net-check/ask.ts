@@ -81,7 +81,8 @@ async function target(client: Client, facts: Facts): Promise<Partial<Facts>> {
 		case 'service':
 			return {target: await serviceTarget(client, to)};
 		case 'route': {
-			const backend = known?.found?.backends[0];
+			// Of functions there is nothing to walk to: the router calls them.
+			const backend = known?.found?.backends.find(each => 'service' in each);
 			return backend === undefined
 				? {}
 				: {target: await serviceTarget(client, {namespace: backend.namespace, name: backend.service, port: backend.port})};

@@ -22,8 +22,12 @@ export type RouteFound = {
 	readonly kind: 'Dns' | 'Ingress';
 	readonly namespace: string;
 	readonly name: string;
-	readonly backends: readonly {readonly namespace: string; readonly service: string; readonly port: number | string | undefined}[];
+	readonly backends: readonly RouteBackend[];
 };
+
+export type RouteBackend =
+	| {readonly namespace: string; readonly service: string; readonly port: number | string | undefined}
+	| {readonly namespace: string; readonly function: string};
 
 /** `hint`: of what is not there, which one may have been meant. */
 export type Target =

@@ -153,6 +153,6 @@ function routeHop(
 			`the router at ${router} answers itself: ${page}`,
 			'that is why no service answers; its access log has the request',
 		);
-	const services = route?.found?.backends.map(({service}) => service).join(' or ') ?? '';
+	const services = route?.found?.backends.map(each => ('function' in each ? each.function : each.service)).join(' or ') ?? '';
 	return fine('router', `the router at ${router} leads ${path} of ${host} to ${services}, which answers with status ${status}`);
 }

@@ -9,7 +9,7 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {Service} from '../../api/kinds/service.js';
 import {limits} from '../../api/limits.js';
 import {podsLeftOut} from '../describe/service.js';
-import type {Facts} from './facts.js';
+import type {Facts, RouteBackend} from './facts.js';
 import {broken, fine, skipped, untilFailed, type Hop} from './hops.js';
 import {judgeLook} from './judge-look.js';
 import {judgeTries} from './judge-tries.js';
@@ -62,9 +62,13 @@ function judgeRoute({to, route}: Facts): readonly Hop[] {
 			),
 		];
 	const {kind, namespace, name, backends} = found;
-	const services = backends.map(each => `${each.namespace}/${each.service}${each.port === undefined ? '' : `:${each.port}`}`);
-	return [fine('route', `${kind} ${namespace}/${name} leads ${to.path} of ${to.host} to service ${services.join(', ')}`)];
+	return [fine('route', `${kind} ${namespace}/${name} leads ${to.path} of ${to.host} to ${backends.map(backendText).join(', ')}`)];
 }
+
+const backendText = (backend: RouteBackend): string =>
+	'function' in backend
+		? `function ${backend.namespace}/${backend.function}`
+		: `service ${backend.namespace}/${backend.service}${backend.port === undefined ? '' : `:${backend.port}`}`;
 
 function judgeTarget(facts: Facts): readonly Hop[] {
 	const {target} = facts;

@@ -6,11 +6,12 @@ import type {NetworkDns, NetworkIngress} from '../../actors/protocol/network-obj
 import type {Dns} from '../../api/kinds/dns.js';
 import type {Ingress} from '../../api/kinds/ingress.js';
 import {didYouMean} from '../../api/suggest.js';
-import type {Facts, RouteFound} from './facts.js';
+import {isFunction, type RoutedBackend} from '../../agent/network/router/routes.js';
+import type {Facts, RouteBackend, RouteFound} from './facts.js';
 
 type Owned = {readonly kind: 'Dns' | 'Ingress'; readonly object: NetworkDns | NetworkIngress};
 
-/** Its services, those with a weight first; or no route, and which host may be meant. */
+/** Its services and functions, those with a weight first; or no route, and which host may be meant. */
 export function routeIn(dnses: readonly Dns[], ingresses: readonly Ingress[], host: string, path: string): NonNullable<Facts['route']> {
 	const owned: readonly Owned[] = [
 		...dnses.flatMap(({metadata, spec}): readonly Owned[] =>
@@ -30,18 +31,22 @@ export function routeIn(dnses: readonly Dns[], ingresses: readonly Ingress[], ho
 }
 
 /** The oldest of those that have the same services there: it is the one that the table has kept. */
-function ownerOf(owned: readonly Owned[], host: string, path: string, backends: RouteFound['backends']): RouteFound | null {
-	const told = backends.map(({namespace, service, port}) => ({namespace, service, port}));
+function ownerOf(owned: readonly Owned[], host: string, path: string, backends: readonly RoutedBackend[]): RouteFound | null {
+	const told = backends.map(toldOf);
 	const wanted = JSON.stringify(told);
 	for (const {kind, object} of owned) {
 		const alone = createRoutingTable();
 		alone.set('', object, () => undefined);
 		const its = [...(alone.find(host, path)?.backends ?? [])].sort((a, b) => b.weight - a.weight);
-		if (JSON.stringify(its.map(({namespace, service, port}) => ({namespace, service, port}))) === wanted)
-			return {kind, namespace: object.namespace, name: object.name, backends: told};
+		if (JSON.stringify(its.map(toldOf)) === wanted) return {kind, namespace: object.namespace, name: object.name, backends: told};
 	}
 	return null;
 }
+
+const toldOf = (backend: RoutedBackend): RouteBackend =>
+	isFunction(backend)
+		? {namespace: backend.namespace, function: backend.function}
+		: {namespace: backend.namespace, service: backend.service, port: backend.port};
 
 const namesIn = ({namespace = '', name, creationTimestamp: createdAt}: Dns['metadata']) => ({namespace, name, createdAt});
 

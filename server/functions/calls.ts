@@ -3,7 +3,7 @@
 import {createCallCounters, type CallCounters} from './call-counters.js';
 import {callFunction, type CallParts, type FunctionName} from './call.js';
 import type {CallWhole} from './delivery.js';
-import {httpCaller, type IncomingCall} from './http-caller.js';
+import {httpCaller, routedCaller, type IncomingCall} from './http-caller.js';
 import {InstanceConnections, type ConnectHere} from './instance-connections.js';
 import {wholeCaller} from './whole-caller.js';
 
@@ -12,6 +12,8 @@ export type FunctionCallsOptions = Pick<CallParts, 'control' | 'clock'> & {reado
 export type FunctionCalls = {
 	/** Calls the function with the request, whose path for the function is `path`, and answers. Throws AppError where there is no answer of it. */
 	readonly call: (incoming: IncomingCall, fn: FunctionName, path: string) => Promise<void>;
+	/** The same for a request that the router of a node has passed on. */
+	readonly callRouted: (incoming: IncomingCall, fn: FunctionName, path: string) => Promise<void>;
 	readonly callWhole: CallWhole;
 	readonly counters: Pick<CallCounters, 'sinceMs' | 'of'>;
 	/** Connections that wait for calls are closed. */
@@ -24,6 +26,7 @@ export function createFunctionCalls(options: FunctionCallsOptions): FunctionCall
 	const parts: CallParts = {...options, connections, counters};
 	return {
 		call: async (incoming, fn, path) => callFunction(parts, await httpCaller(incoming, path), fn),
+		callRouted: async (incoming, fn, path) => callFunction(parts, await routedCaller(incoming, path), fn),
 		async callWhole(fn, call) {
 			const {caller, answer} = wholeCaller(call);
 			await callFunction(parts, caller, fn);

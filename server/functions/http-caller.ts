@@ -5,6 +5,7 @@ import {connectionFields, namedByConnection} from '../../api/connection-fields.j
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {Identity} from '../../api/roles.js';
+import {answeredHeader, clientAuthorization} from '../../api/routed-call.js';
 import {systemRandom} from '../../system/time/random.js';
 import {ClientGone} from '../http/body.js';
 import type {Caller} from './caller.js';
@@ -19,7 +20,23 @@ export type IncomingCall = {
 };
 
 /** Once the beginning of the body is there; `path` is what the function sees. Throws AppError for a body that is too large. */
-export async function httpCaller({request, response, method, identity}: IncomingCall, path: string): Promise<Caller> {
+export const httpCaller = (incoming: IncomingCall, path: string): Promise<Caller> =>
+	callerOf(incoming, path, {headersOf: requestHeaders, onAnswer: () => undefined});
+
+/** The same of a request that a router has passed on: the function sees what its client has sent, and what is the answer of it is marked. */
+export const routedCaller = (incoming: IncomingCall, path: string): Promise<Caller> =>
+	callerOf(incoming, path, {
+		headersOf: routedHeaders,
+		onAnswer: () => void incoming.response.setHeader(answeredHeader, 'yes'),
+	});
+
+type CallerParts = {
+	readonly headersOf: (request: IncomingMessage, id: string) => OutgoingHttpHeaders;
+	/** Before it is passed on. */
+	readonly onAnswer: () => void;
+};
+
+async function callerOf({request, response, method, identity}: IncomingCall, path: string, parts: CallerParts): Promise<Caller> {
 	const {beginning, isWhole} = await beginningOf(request);
 	const id = systemRandom.uuid();
 	return {
@@ -27,10 +44,13 @@ export async function httpCaller({request, response, method, identity}: Incoming
 		door: `http ${identity.name}`,
 		method,
 		path,
-		headers: requestHeaders(request, id),
+		headers: parts.headersOf(request, id),
 		beginning,
 		rest: isWhole ? undefined : request,
-		take: answer => passOn(answer, response),
+		take(answer) {
+			parts.onAnswer();
+			return passOn(answer, response);
+		},
 		hasBegun: () => response.headersSent,
 		isGone: () => response.destroyed,
 		cut: () => void response.destroy(),
@@ -88,6 +108,20 @@ function requestHeaders(request: IncomingMessage, id: string): OutgoingHttpHeade
 		host: 'function',
 		'x-request-id': headers['x-request-id'] ?? id,
 		'x-forwarded-for': socket.remoteAddress ?? '',
+	};
+}
+
+/** What the router says of the client stays; in the place of the node's own login comes what its client has sent. */
+const ofNode = new Set(['authorization', 'expect', clientAuthorization]);
+
+function routedHeaders(request: IncomingMessage, id: string): OutgoingHttpHeaders {
+	const {headers} = request;
+	const authorization = headers[clientAuthorization];
+	return {
+		...passedOn(request, name => !ofNode.has(name)),
+		...(headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
+		...(authorization === undefined ? {} : {authorization: String(authorization)}),
+		'x-request-id': headers['x-request-id'] ?? id,
 	};
 }
 

@@ -4,10 +4,12 @@ import {apiRootOf, kinds} from '../../api/catalogue.js';
 import {brokerConfigPath} from '../../api/broker-config.js';
 import {functionFiguresPath} from '../../api/function-figures.js';
 import {joinPath, tokensPath} from '../../api/join.js';
+import {routedCallPath} from '../../api/routed-call.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
 import {actorsPath} from '../../api/inspect.js';
 import {callResult, invoke} from './invoke.js';
+import {invokeRouted} from './invoke-routed.js';
 import {createToken, deleteToken, join, listTokens} from './access.js';
 import {listActors, readActor} from './actors.js';
 import {fetchArtifact, findArtifact, uploadArtifact} from './artifacts.js';
@@ -116,6 +118,7 @@ function addOwn(router: Router<Route>): void {
 	for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
 		router.on(method, '/functions/:namespace/:name', {handle: invoke});
 		router.on(method, '/functions/:namespace/:name/*', {handle: invoke});
+		router.on(method, routedCallPath(':node', ':namespace', ':name', '/*'), {handle: invokeRouted});
 	}
 }
 

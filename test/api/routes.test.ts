@@ -30,6 +30,11 @@ const sound: readonly [string, unknown][] = [
 			{svcName: 'b', match: {header: {name: 'X-Canary', regex: '(?i)yes|on'}, cookie: {name: 'a'}, path: {prefix: '/x'}}},
 		),
 	],
+	['a function', dns({funcName: 'hello'})],
+	[
+		'services and functions with weights',
+		backends({svcName: 'a', weight: 90}, {funcName: 'hello.v2', weight: 10, match: {header: {name: 'x'}}}),
+	],
 	['an Ingress', rule({})],
 	[
 		'an Ingress of a class with a certificate',
@@ -44,7 +49,22 @@ const refusals: readonly [title: string, manifest: unknown, ...problems: string[
 	[
 		'both forms at once',
 		dns({svcName: 'a', svcPort: 1, backends: [{svcName: 'b'}]}),
-		'spec.paths[0]: must be one of svcName, backends, got svcName and backends',
+		'spec.paths[0]: must be one of svcName, funcName, backends, got svcName and backends',
+	],
+	[
+		'a service and a function at once',
+		dns({svcName: 'a', svcPort: 1, funcName: 'b'}),
+		'spec.paths[0]: must be one of svcName, funcName, backends, got svcName and funcName',
+	],
+	['a path that leads nowhere', dns({}), 'spec.paths[0]: must be one of svcName, funcName, backends, got none'],
+	['a port of a function', dns({funcName: 'a', svcPort: 1}), 'spec.paths[0].svcPort: belongs to svcName; a function has no ports'],
+	['a name of no function', dns({funcName: 'A b'}), 'spec.paths[0].funcName: must be the name of a function, got "A b"'],
+	[
+		'backends that are both, neither, or a function with a port',
+		backends({svcName: 'a', funcName: 'b'}, {weight: 1}, {funcName: 'c', svcPort: 1}),
+		'spec.paths[0].backends[0]: must be one of svcName, funcName, got svcName and funcName',
+		'spec.paths[0].backends[1]: must be one of svcName, funcName, got none',
+		'spec.paths[0].backends[2].svcPort: belongs to svcName; a function has no ports',
 	],
 	['a service without its port', dns({svcName: 'a'}), 'spec.paths[0].svcPort: is required'],
 	[

@@ -1,6 +1,7 @@
 // Dnses and Ingresses: whether each gets the paths of hosts that it asks for. A path belongs to the oldest that asks for it; the others say so.
 
 import {conditionOf} from '../../../api/conditions.js';
+import {functionsOf} from '../../../api/dns-backends.js';
 import type {Dns} from '../../../api/kinds/dns.js';
 import type {Ingress} from '../../../api/kinds/ingress.js';
 import {limits} from '../../../api/limits.js';
@@ -9,7 +10,7 @@ import {byAge, dnsPlaces, ingressPlaces, placeText, type RouteClaimant, type Rou
 import type {Context} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {withCondition} from '../objects/conditions.js';
-import {certificateKeysOf, certificateTerm} from '../../network-references.js';
+import {certificateKeysOf, certificateTerm, routedFunctionTerm} from '../../network-references.js';
 import {controller, type Controller, type Reconciliation, type Watched} from '../objects/controller.js';
 import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
@@ -32,6 +33,12 @@ const termsOf = (route: ApiObject): readonly string[] => [...new Set(placesOf(ro
 const certificateTermsOf = ({kind, metadata, spec}: ApiObject): readonly string[] =>
 	kind === 'Ingress' && spec !== undefined
 		? certificateKeysOf(spec as NonNullable<Ingress['spec']>, metadata.namespace ?? '').map(certificateTerm)
+		: [];
+
+/** So that a call of a function which a node passes on is known to be of a route. */
+const functionTermsOf = ({kind, metadata, spec}: ApiObject): readonly string[] =>
+	kind === 'Dns' && spec !== undefined
+		? functionsOf((spec as NonNullable<Dns['spec']>).paths).map(name => routedFunctionTerm(metadata.namespace ?? '', name))
 		: [];
 
 const claimant = ({kind, metadata}: ApiObject): RouteClaimant => ({
@@ -92,7 +99,7 @@ function reconcile<Obj extends Route>(route: Obj, {known, nowMs}: Context): Reco
 const routeController = <Obj extends Route>(plural: (typeof plurals)[number]): Controller =>
 	controller<Obj>({
 		plural,
-		terms: route => [...termsOf(route), ...certificateTermsOf(route)],
+		terms: route => [...termsOf(route), ...certificateTermsOf(route), ...functionTermsOf(route)],
 		watches: Object.fromEntries(plurals.map(each => [each, (change: Watched, known: Known) => rivals(plural, change, known)])),
 		reconcile,
 	});

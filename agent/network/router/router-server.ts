@@ -16,7 +16,7 @@ import {answerHeaders} from './headers.js';
 import {badRequest, noRoute, rawPage, sendPage, type Refusal} from './pages.js';
 import {readTarget} from './request-path.js';
 import type {RoutingTable} from './routing-table.js';
-import {backendFor} from './routes.js';
+import {backendFor, isFunction} from './routes.js';
 
 export type RouterServerParts = {
 	readonly table: RoutingTable;
@@ -92,6 +92,7 @@ export function createRouterServer({table, endpoints, clock, dial, random, log, 
 		const route = table.find(target.host, target.path);
 		const backend = route && backendFor(route, {path: target.path, headers: request.headers}, random.next());
 		if (backend === undefined) return refuse(noRoute(target));
+		if (isFunction(backend)) return refuse({status: 501, words: 'this router calls no functions'});
 		const {client, protocol, port} = connection;
 		const count = (more: number): void => {
 			bytes += more;

@@ -1,4 +1,4 @@
-// From a Dns or an Ingress to routes: the services behind a path, and which requests go to which.
+// From a Dns or an Ingress to routes: the services and functions behind a path, and which requests go to which.
 
 import type {NetworkDns, NetworkIngress, NetworkObject} from '../../../actors/protocol/network-object.js';
 import {backendsOf, weightOf, type DnsBackend} from '../../../api/dns-backends.js';
@@ -6,18 +6,27 @@ import type {IngressBackend} from '../../../api/kinds/ingress.js';
 import {dnsPlaces, ingressPlace, type RoutePlace} from '../../../api/routes.js';
 import {matcherOf, type Matched, type ReadPattern} from './matching.js';
 
-export type Backend = {
+type Share = {
 	readonly namespace: string;
-	readonly service: string;
-	/** Its number or its name; undefined: the first of the service. */
-	readonly port: number | string | undefined;
 	readonly weight: number;
 	/** It takes all requests of which this is so. */
 	readonly matches: ((request: Matched) => boolean) | undefined;
 };
 
+export type Backend = Share & {
+	readonly service: string;
+	/** Its number or its name; undefined: the first of the service. */
+	readonly port: number | string | undefined;
+};
+
+export type FunctionBackend = Share & {readonly function: string};
+
+export type RoutedBackend = Backend | FunctionBackend;
+
+export const isFunction = (backend: RoutedBackend): backend is FunctionBackend => 'function' in backend;
+
 export type Route = {
-	readonly backends: readonly Backend[];
+	readonly backends: readonly RoutedBackend[];
 	readonly hasMatches: boolean;
 	readonly weight: number;
 };
@@ -32,13 +41,11 @@ export function routesOf(object: NetworkObject, readPattern: ReadPattern): Route
 }
 
 function dnsRoutes({namespace, spec}: NetworkDns, readPattern: ReadPattern): readonly Placed[] {
-	const backend = (its: DnsBackend): Backend => ({
-		namespace,
-		service: its.svcName,
-		port: its.svcPort,
-		weight: weightOf(its),
-		matches: its.match === undefined ? undefined : matcherOf(its.match, readPattern),
-	});
+	const backend = (its: DnsBackend): RoutedBackend => {
+		const matches = its.match === undefined ? undefined : matcherOf(its.match, readPattern);
+		const share: Share = {namespace, weight: weightOf(its), matches};
+		return its.funcName === undefined ? {...share, service: its.svcName ?? '', port: its.svcPort} : {...share, function: its.funcName};
+	};
 	return dnsPlaces(spec).flatMap((place, i) => {
 		const path = spec.paths[i];
 		return path === undefined ? [] : [{place, route: routeTo(backendsOf(path).map(backend))}];
@@ -64,14 +71,14 @@ const ingressBackend = (namespace: string, {service}: IngressBackend): Backend =
 	matches: undefined,
 });
 
-const routeTo = (backends: readonly Backend[]): Route => ({
+const routeTo = (backends: readonly RoutedBackend[]): Route => ({
 	backends,
 	hasMatches: backends.some(({matches}) => matches !== undefined),
 	weight: backends.reduce((sum, {weight}) => sum + weight, 0),
 });
 
-/** `chance` from 0 up to 1. The first whose match holds; else by weight. Undefined: no service has any. */
-export function backendFor({backends, hasMatches, weight}: Route, request: Matched, chance: number): Backend | undefined {
+/** `chance` from 0 up to 1. The first whose match holds; else by weight. Undefined: none has any. */
+export function backendFor({backends, hasMatches, weight}: Route, request: Matched, chance: number): RoutedBackend | undefined {
 	if (hasMatches) {
 		const taker = backends.find(({matches}) => matches?.(request) === true);
 		if (taker !== undefined) return taker;

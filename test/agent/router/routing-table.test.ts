@@ -4,7 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
 import type {NetworkObject} from '../../../actors/protocol/network-object.js';
 import {readTarget, comparablePath} from '../../../agent/network/router/request-path.js';
-import {backendFor} from '../../../agent/network/router/routes.js';
+import {backendFor, isFunction} from '../../../agent/network/router/routes.js';
 import {createRoutingTable, type RoutingTable} from '../../../agent/network/router/routing-table.js';
 import {readRoutePattern} from '../../../api/route-pattern.js';
 import type {DnsBackend} from '../../../api/dns-backends.js';
@@ -22,13 +22,14 @@ function tableOf(...objects: readonly NetworkObject[]): RoutingTable {
 	return table;
 }
 
-/** The service that answers; undefined: none. */
+/** The service or the function that answers; undefined: none. */
 function serviceAt(table: RoutingTable, url: string, headers: Record<string, string> = {}, chance = 0): string | undefined {
 	const {host, pathname} = new URL(url);
 	const target = readTarget(pathname, host);
 	if ('refusal' in target) return target.refusal;
 	const route = table.find(target.host, target.path);
-	return route && backendFor(route, {path: target.path, headers}, chance)?.service;
+	const backend = route && backendFor(route, {path: target.path, headers}, chance);
+	return backend && (isFunction(backend) ? `function ${backend.function}` : backend.service);
 }
 
 const site = dnsObject('site', {
@@ -39,6 +40,29 @@ const site = dnsObject('site', {
 		{subPath: '/api/v2/', svcName: 'api2', svcPort: 80},
 		{subPath: '/caf\u00e9', svcName: 'cafe', svcPort: 80},
 	],
+});
+
+test('services and functions share a path by weight and match', t => {
+	const table = tableOf(
+		dnsObject('mixed', {
+			host: 'a.test',
+			paths: [
+				{subPath: '/short', funcName: 'short'},
+				{
+					subPath: '/',
+					backends: [
+						{svcName: 'web', svcPort: 80, weight: 3},
+						{funcName: 'hello', weight: 1},
+						{funcName: 'canary', match: {header: {name: 'x-canary'}}},
+					],
+				},
+			],
+		}),
+	);
+	t.is(serviceAt(table, 'http://a.test/short/x'), 'function short');
+	t.is(serviceAt(table, 'http://a.test/', {}, 0.74), 'web');
+	t.is(serviceAt(table, 'http://a.test/', {}, 0.76), 'function hello');
+	t.is(serviceAt(table, 'http://a.test/', {'x-canary': '1'}, 0), 'function canary');
 });
 
 const paths: readonly [string, string][] = [
