@@ -8,11 +8,13 @@ import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {Network, NetworkChange, NetworkCommand, NetworkStatus} from '../actors/node/runtime/network-port.js';
 import type {OpenCertificate} from '../actors/node/runtime/secrets-port.js';
-import type {NetworkObject} from '../actors/protocol/network-object.js';
+import type {NetworkObject, NetworkServers} from '../actors/protocol/network-object.js';
 import type {NetworkInfo} from '../actors/protocol/runtime-info.js';
 import {createDeferred} from '../system/time/deferred.js';
 import type {Cancel} from '../system/time/clock.js';
+import type {OwnedPlace} from './functions/runner-place.js';
 import {createNodeCertificates} from './network/feed/certificates.js';
+import {createOwnObjects} from './network/feed/own-objects.js';
 import {isRunning, reachDataPlane, type DataPlaneOptions} from './network/feed/data-plane-process.js';
 import type {FeedClient} from './network/feed/feed-client.js';
 import {isTooLong} from './network/feed/record.js';
@@ -29,6 +31,13 @@ export type NodeNetworkOptions = Omit<DataPlaneOptions, 'onNews'> & {
 	readonly podNetwork?: PodNetworkParts | undefined;
 	/** How the certificates of routes are opened. Undefined: they are not. */
 	readonly openCertificate?: OpenCertificate | undefined;
+	/** Where an instance of a function is called on this node; undefined: it runs none. */
+	readonly placeOf?: ((uid: string) => OwnedPlace | undefined) | undefined;
+};
+
+export type NodeNetwork = Network & {
+	/** Where what serves traffic has functions called, and as whom: from now on, and until it is told otherwise, whatever becomes of the agent. */
+	readonly callAt: (servers: Omit<NetworkServers, 'type' | 'name'>) => void;
 };
 
 export type PodNetworkParts = {
@@ -40,12 +49,12 @@ export type PodNetworkParts = {
 
 type Done = (outcome: Outcome<null>) => void;
 
-export function createNodeNetwork({info, podNetwork, openCertificate, ...options}: NodeNetworkOptions): Network {
+export function createNodeNetwork({info, podNetwork, openCertificate, placeOf, ...options}: NodeNetworkOptions): NodeNetwork {
 	const {settings, clock} = options;
 	const index = createNetworkIndex();
 	const listeners: ((status: NetworkStatus) => void)[] = [];
 	let status: NetworkStatus = {pid: undefined, memoryBytes: undefined, problems: []};
-	let own: string | undefined;
+	let ofAgent: string | undefined;
 	let ofPods: string | undefined;
 	let ofServices: string | undefined;
 	let services: Pick<KernelServices, 'close'> | undefined;
@@ -58,7 +67,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 	let wake: Cancel = () => undefined;
 
 	const tell = (changed: Partial<NetworkStatus>): void => {
-		status = {...status, ...changed, problems: [own, ofPods, ofServices, ...theirs].filter(each => each !== undefined)};
+		status = {...status, ...changed, problems: [ofAgent, ofPods, ofServices, ...theirs].filter(each => each !== undefined)};
 		for (const listener of listeners) listener(status);
 	};
 	const answer = (outcome: Outcome<null>): void => {
@@ -75,10 +84,13 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 			onOpened: change => void client?.feed(false, [change]).catch(() => undefined),
 		});
 	const fed = (change: NetworkChange): NetworkChange => certificates?.fed(change) ?? change;
-	const all = (): readonly NetworkChange[] => index.keys().map(key => fed({key, object: index.get(key)}));
+	const own = createOwnObjects(placeOf);
+	const all = (): readonly NetworkChange[] => [...index.keys().map(key => fed({key, object: index.get(key)})), ...own.all()];
+	/** What cannot be fed is told again with all there is. */
+	const feedOwn = (change: NetworkChange): void => void client?.feed(false, [change]).catch(() => undefined);
 	const warn = (problem: string): void => {
-		if (problem !== own) options.onWarning(problem);
-		own = problem;
+		if (problem !== ofAgent) options.onWarning(problem);
+		ofAgent = problem;
 	};
 
 	/** From its start or adoption to its end. Rejects with why none can be had. */
@@ -102,7 +114,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 			(error: unknown) => failed('ERR_RUNTIME', {message: explained(error)}),
 		);
 		void settled.then(outcome => asked.forEach(done => done(outcome)));
-		if (reached.identity === settings.identity) own = undefined;
+		if (reached.identity === settings.identity) ofAgent = undefined;
 		tell({pid: reached.pid});
 		return reached.ended;
 	};
@@ -134,7 +146,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 		return promise;
 	};
 
-	const keep = ({type, changes}: Exclude<NetworkCommand, {type: 'network.enforce'}>): void => {
+	const keep = ({type, changes}: Extract<NetworkCommand, {readonly changes: unknown}>): void => {
 		if (type !== 'network.replace') return index.change(changes);
 		index.replace(changes);
 		// Not before: what an earlier agent has written serves until it is known what there is.
@@ -190,6 +202,10 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 				podNetwork?.network.enforce(command.policies);
 				return done(succeeded(null));
 			}
+			if (command.type === 'network.instance') {
+				feedOwn(own.instance(command.uid, command.instance));
+				return done(succeeded(null));
+			}
 			keep(command);
 			if (command.type === 'network.learn') return done(succeeded(null));
 			if (isClosed || !begin()) return done(succeeded(null));
@@ -200,6 +216,7 @@ export function createNodeNetwork({info, podNetwork, openCertificate, ...options
 			);
 		},
 		checkWay: wayCheck.run,
+		callAt: servers => feedOwn(own.servers(servers)),
 		onStatus: listener => void listeners.push(listener),
 		close() {
 			isClosed = true;
@@ -220,6 +237,8 @@ const isToServe = (object: NetworkObject | undefined): boolean =>
 	object.type !== 'node' &&
 	object.type !== 'endpoints' &&
 	object.type !== 'certificate' &&
+	object.type !== 'servers' &&
+	object.type !== 'instances' &&
 	!(object.type === 'service' && everywhere.includes(`${object.namespace}/${object.name}`));
 
 const everywhere: readonly string[] = ['kube-system/kube-dns', 'default/kubernetes'];

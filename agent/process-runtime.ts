@@ -71,7 +71,7 @@ import {openSpec} from './secret-env.js';
 import {createSessions} from './exec-sessions.js';
 import {connectToPort, createConnections} from './forward/connections.js';
 import {createLookups, type Lookups} from './forward/lookups.js';
-import {codeOf} from './functions/runner-place.js';
+import {codeOf, type OwnedPlace, type RunnerPlace} from './functions/runner-place.js';
 import {pathsIn, runnerConfigOf, runnerWords, type Programs} from './functions/runner-files.js';
 import {choosePort, portIn, programEnd, withPort, writePort} from './functions/program-port.js';
 import {runnerEnd} from './functions/runner-socket.js';
@@ -130,6 +130,8 @@ export type ProcessRuntimeOptions = {
 export type ProcessRuntime = Runtime & {
 	/** A connection of this process to an instance of a function; each direction ends by itself. Rejects with Errors for people. */
 	readonly connectFunction: (uid: string) => Promise<Socket>;
+	/** Where the runner of an instance that runs takes connections; undefined: there is none, or it is a program at a port. */
+	readonly functionPlace: (uid: string) => OwnedPlace | undefined;
 	/** How many runners of functions wait for their pods. */
 	readonly warmRunners: () => number;
 };
@@ -155,6 +157,12 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 		// A pod is folders and an address here: nothing of it dies by itself, nothing is pulled, and the host stays as it was found.
 		onEvent: () => undefined,
 		connectFunction: uid => connectFunction(parts, uid),
+		functionPlace(uid) {
+			const place = parts.runnerPlaceOf(uid);
+			if (!place.ok || portIn(place.value.home) !== undefined) return undefined;
+			const {home, owner} = place.value;
+			return owner === undefined ? undefined : {home, owner};
+		},
 		warmRunners: () => parts.warmPython.ready(),
 		close() {
 			leases.close();
@@ -220,9 +228,12 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const instances = createInstances(options.artifacts, homes);
 	const lookups = createLookups(clock);
 	const addressesOf = (pod: SandboxRecord, port: number) => addressesAt({containers, groups, lookups, hostIP}, pod, port);
-	const callsEndOf = (uid: string): Outcome<CallsEnd> => {
+	const placeOf = (uid: string): Outcome<RunnerPlace> => {
 		const {highest, live} = containers.find({uid, container: functionContainer});
-		const place = runnerPlaceOf(uid, {highest, started: live?.started}, user => homes.placeOf(uid, user));
+		return runnerPlaceOf(uid, {highest, started: live?.started}, user => homes.placeOf(uid, user));
+	};
+	const callsEndOf = (uid: string): Outcome<CallsEnd> => {
+		const place = placeOf(uid);
 		if (!place.ok) return place;
 		const port = portIn(place.value.home);
 		const pod = find(uid);
@@ -250,6 +261,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		leases,
 		homes,
 		instances,
+		runnerPlaceOf: placeOf,
 		callsEndOf,
 		addressesOf,
 		network,

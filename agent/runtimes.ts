@@ -19,8 +19,10 @@ import type {DockerRuntime} from './docker-runtime.js';
 import type {ProcessRuntime} from './process-runtime.js';
 import {noInstance, noSession} from './refusals.js';
 
-/** A runtime, and where it runs instances of functions a way to them for this process. */
-export type NodeRuntime = Runtime & Partial<Pick<ProcessRuntime | DockerRuntime, 'connectFunction'>>;
+/** A runtime, and where it runs instances of functions the ways to them. */
+export type NodeRuntime = Runtime &
+	Partial<Pick<ProcessRuntime | DockerRuntime, 'connectFunction'>> &
+	Partial<Pick<ProcessRuntime, 'functionPlace'>>;
 
 export type RuntimesOptions = {
 	/** At least one. */
@@ -73,8 +75,10 @@ export function joinRuntimes(options: RuntimesOptions): NodeRuntime {
 	}
 	noteDocker(state);
 	const runsFunctions = state.parts.some(({runtime}) => runtime.connectFunction !== undefined);
+	const {functionPlace} = options.runtimes.process ?? {};
 	return {
 		...(runsFunctions ? {connectFunction: (uid: string) => connectFunction(state, uid)} : {}),
+		...(functionPlace === undefined ? {} : {functionPlace}),
 		info: () => infoOf(state),
 		run: (command, done) => handle(handlers, command, done),
 		onExit: next => void (listener = next),

@@ -86,6 +86,13 @@ export const limits = {
 	/** Until an endpoint has taken a connection, and until it begins to answer. */
 	routerConnectMs: 2_000,
 	routerAnswerMs: 60_000,
+	/** Calls of functions that a node's router has under way at servers: below what one login has of connections there. */
+	routerServerCalls: 400,
+	/** Whether the server that leads still does is looked at so often while it is asked; and where none does, whether one does by now. */
+	routerServerLookMs: 5_000,
+	routerServerAgainMs: 1_000,
+	/** Instances of functions on a node of which its router is told. */
+	routerInstances: 1_000,
 	/** Endpoints that one request is sent to, while nothing was lost of it. */
 	routerTries: 4,
 	/** Connections to endpoints that wait for the next request: of one endpoint, of all, and how long; clients' connections wait as long. */

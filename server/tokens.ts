@@ -67,6 +67,10 @@ type Stored = TokenInfo & {readonly hash: string};
 const prefix = 'troupe-';
 const vaultName = 'tokens';
 const asUsual = (secret: string): string => prefix + secret;
+const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/** The text of a token that nobody has. */
+export const newToken = (): string => asUsual(newSecret());
 
 /** The tokens that the vault holds. `onKept` is told which there are, now and after each change. */
 export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: readonly TokenInfo[]) => void = () => undefined): Tokens {
@@ -76,7 +80,7 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 	return {
 		async issue(name, role, {ttlMs, topics, isNew = false, textOf = asUsual} = {}) {
 			checkName(name, role);
-			const token = textOf(randomBytes(32).toString('base64url'));
+			const token = textOf(newSecret());
 			const atMs = nowMs();
 			const expiry = ttlMs === undefined ? {} : {expiresAtMs: atMs + ttlMs};
 			const rights = topics === undefined ? {} : {topics};

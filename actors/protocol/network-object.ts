@@ -90,5 +90,49 @@ export type PolicyRule = {
 /** Numbers and ranges, `8000-8010`, none twice. Undefined: all of the protocol. */
 export type PolicyPorts = {readonly protocol: PolicyProtocol; readonly numbers?: readonly string[]};
 
+/** Where functions are called for routes. Between an agent and what serves alone, as what follows: never from control, and in no cache. */
+export type NetworkServers = {
+	readonly type: 'servers';
+	readonly name: typeof serversKey;
+	readonly node: string;
+	/** The node's own. */
+	readonly credential: string;
+	/** The authority of the cluster; PEM. */
+	readonly ca: string;
+	/** `https://host:port` of every server, as known now. */
+	readonly servers: readonly string[];
+};
+
+/** The instances of functions on this node that are ready, as their agent knows it. */
+export type NetworkInstances = {
+	readonly type: 'instances';
+	readonly name: typeof instancesKey;
+	readonly instances: readonly PlacedInstance[];
+};
+
+/** One that takes calls. */
+export type ReadyInstance = {
+	readonly uid: string;
+	readonly namespace: string;
+	readonly function: string;
+	readonly concurrency: number;
+	readonly timeoutMs: number;
+};
+
+/** And the folder in which its socket is, with the user whose that has to be. */
+export type PlacedInstance = ReadyInstance & {readonly home: string; readonly owner: number};
+
+/** The keys of these two: there is one of each. */
+export const serversKey = 'servers';
+export const instancesKey = 'instances';
+
 export type NetworkObject =
-	NetworkService | NetworkEndpoints | NetworkDns | NetworkIngress | NetworkCertificate | NetworkNode | NetworkPolicyOfNode;
+	| NetworkService
+	| NetworkEndpoints
+	| NetworkDns
+	| NetworkIngress
+	| NetworkCertificate
+	| NetworkNode
+	| NetworkPolicyOfNode
+	| NetworkServers
+	| NetworkInstances;

@@ -8,6 +8,9 @@ import {removeTree} from '../os/trees.js';
 /** The folder with the socket, and whose that has to be; undefined: nobody but the pod gets to the folder. */
 export type RunnerPlace = {readonly home: string; readonly owner: number | undefined};
 
+/** One whose socket is known to be that user's. */
+export type OwnedPlace = RunnerPlace & {readonly owner: number};
+
 export const codeOf = (home: string): string => path.join(home, 'function');
 export const runnerOf = (home: string): string => path.join(home, '.runner');
 

@@ -72,12 +72,15 @@ async function startNode(
 	const network =
 		pods === undefined
 			? undefined
-			: openNetwork(credential.node, {...options, openCertificate: secrets.openCertificate}, context, {
+			: openNetwork(credential.node, {...options, openCertificate: secrets.openCertificate, placeOf: runtime.functionPlace}, context, {
 					address,
 					pods,
 					isBehindNat: options.isBehindNat,
 				});
 	if (network !== undefined) closers.add(network.close);
+	const {node: name, credential: login, ca} = credential;
+	const callAt = (): void => network?.callAt({node: name, credential: login, ca, servers: servers.https()});
+	callAt();
 	const relay = network === undefined ? undefined : openRelay(runtime, context);
 	if (relay !== undefined) closers.add(relay.close);
 	const boot = processParts.random.uuid();
@@ -97,6 +100,7 @@ async function startNode(
 		measure: true,
 		onServers(told, graceMs) {
 			servers.keep(told);
+			callAt();
 			if (graceMs !== undefined) uplink.hurry(graceMs);
 		},
 		onInStep: readiness.inStep,

@@ -1,6 +1,7 @@
 // `troupe up`: a whole cluster in this process, a control plane and a node, to which others may join. Stops in good order on SIGINT,
 // SIGTERM and SIGHUP; pods run on.
 
+import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {ControlOptions} from '../../actors/control/start.js';
 import type {NodeSystem} from '../../actors/node/start.js';
@@ -42,7 +43,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		});
 		const engine = await findEngine(options, context.processParts.clock);
 		const names = [options.node, ...Array.from({length: options.simulatedNodes}, (_, index) => `sim-${index + 1}`)];
-		const {url, doors, term, otherLeader} = await openControlServer({
+		const {url, here, doors, term, otherLeader} = await openControlServer({
 			context,
 			options,
 			settings: {runtime: {default: firstClass(options, engine)}, ...graceSetting(options)},
@@ -59,7 +60,17 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 			context.log.warn(note);
 			notes.push(note);
 		};
-		const around: NodeContext = {options, context, closers: behindNodes, term: current, network: createSimulatedNetwork(), onNote};
+		const around: NodeContext = {
+			options,
+			context,
+			closers: behindNodes,
+			term: current,
+			// Of what it advertises a host may know nothing itself.
+			servers: [...new Set([here, url])],
+			ca: readFileSync(context.home.ca, 'utf8'),
+			network: createSimulatedNetwork(),
+			onNote,
+		};
 		let network: string | undefined;
 		for (const name of names) {
 			const opened = await openNodeOf(name, around);
@@ -87,13 +98,16 @@ type NodeContext = {
 	readonly context: ServeContext;
 	readonly closers: Closers;
 	readonly term: TermParts;
+	/** Where this process is reached as a server. */
+	readonly servers: readonly string[];
+	readonly ca: string;
 	readonly network: SimulatedNetwork;
 	readonly onNote: (note: string) => void;
 };
 
 type OpenedNode = Pick<NodeRuntime, 'connectFunction'> & {readonly node: NodeSystem; readonly pods: OpenPodNetwork | undefined};
 
-async function openNodeOf(name: string, {options, context, closers, term, network, onNote}: NodeContext): Promise<OpenedNode> {
+async function openNodeOf(name: string, {options, context, closers, term, servers, ca, network, onNote}: NodeContext): Promise<OpenedNode> {
 	const {processParts, home} = context;
 	const isOwn = name === options.node;
 	// The cache first: the process that has it may use the runtime's folder.
@@ -125,7 +139,10 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	);
 	closers.add(runtime.close);
 	const served =
-		pods === undefined ? undefined : openNetwork(name, {...options, openCertificate: cached?.openCertificate}, context, {address, pods});
+		pods === undefined
+			? undefined
+			: openNetwork(name, {...options, openCertificate: cached?.openCertificate, placeOf: runtime.functionPlace}, context, {address, pods});
+	served?.callAt({node: name, credential: term.loginOf(name), ca, servers});
 	if (served !== undefined) closers.add(served.close);
 	const relay = served === undefined ? undefined : openRelay(runtime, context);
 	if (relay !== undefined) closers.add(relay.close);

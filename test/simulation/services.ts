@@ -19,7 +19,7 @@ export type NetworkTreatment = () => {readonly afterMs: number; readonly fails: 
 /** What serves traffic, which answers when it has taken a change. Rules of the kernel are of the rig's hosts. */
 export function networkOf(told: ToldOfNetwork, treat: NetworkTreatment, after: (ms: number, act: () => void) => void): Network {
 	const take = (command: NetworkCommand): void => {
-		if (command.type === 'network.enforce' || command.type === 'network.learn') return;
+		if (command.type !== 'network.replace' && command.type !== 'network.change') return;
 		if (command.type === 'network.replace') told.clear();
 		for (const {key, object} of command.changes)
 			if (object === undefined) told.delete(key);

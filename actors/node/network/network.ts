@@ -1,7 +1,7 @@
 // Tells what serves traffic on this node what the cache knows of the network: all of it at the start, then what changes, in order.
 //
 // One command is under way at a time; what changes meanwhile goes in the next, the newest of each key. After one that failed nobody knows what was
-// taken: all is told again, ever more slowly. Policies go by themselves, all of them at each change of one, so that none waits behind what is under way.
+// taken: all is told again, ever more slowly. Ready instances of functions are passed on as their hands tell. Policies go by themselves, all of them at each change of one, so that none waits behind what is under way.
 
 import type {ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
@@ -9,15 +9,19 @@ import {next, type Behavior, type Context, type Effect, type Next, type Reply} f
 import type {Known} from '../../../system/index/object-index.js';
 import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import {isPolicyKey, networkPlurals, policies, services} from '../../network-references.js';
-import type {NetworkObject} from '../../protocol/network-object.js';
+import type {NetworkObject, ReadyInstance} from '../../protocol/network-object.js';
 import {cachedConfig, type ConfigCopy} from '../cache/config-copy.js';
 import type {NetworkChange, NetworkCommand, NetworkStatus} from '../runtime/network-port.js';
 
 /** The cache has another one of it, or none any more. */
 export type NetworkChanged = {readonly type: 'networkChanged'; readonly key: ObjectKey};
 
+/** From the hand of a pod that is an instance of a function: it is ready from now on; null: no more. */
+export type InstanceChanged = {readonly type: 'instanceChanged'; readonly uid: string; readonly instance: ReadyInstance | null};
+
 export type NetworkMessage =
 	| NetworkChanged
+	| InstanceChanged
 	/** From the edge. */
 	| {readonly type: 'networkStatus'; readonly status: NetworkStatus}
 	| {readonly type: 'flush'}
@@ -49,6 +53,8 @@ export const network: Behavior<null, NetworkState, NetworkMessage> = {
 		switch (message.type) {
 			case 'networkChanged':
 				return isPolicyKey(message.key) ? next(state, [enforced(context)]) : changed(state, message.key, context);
+			case 'instanceChanged':
+				return next(state, [instanceTold(message)]);
 			case 'networkStatus':
 				return next({...state, status: message.status});
 			case 'flush':
@@ -63,6 +69,7 @@ export const network: Behavior<null, NetworkState, NetworkMessage> = {
 	},
 	coalesce(message) {
 		if (message.type === 'networkChanged') return message.key;
+		if (message.type === 'instanceChanged') return `instance ${message.uid}`;
 		return message.type === 'networkTaken' || message.type === 'heard' ? undefined : message.type;
 	},
 	pastIntensity: 'backOff',
@@ -86,6 +93,11 @@ function changed(state: NetworkState, key: ObjectKey, context: Context): Next<Ne
 	const {state: then, effects} = flush({...state, changed: new Set(state.changed).add(key)}, context);
 	const command: NetworkCommand = {type: 'network.learn', changes: [changeOf(key, context)]};
 	return next(then, [{type: 'perform', command, key: 'learned', as: 'heard'}, ...effects]);
+}
+
+function instanceTold({uid, instance}: InstanceChanged): Effect {
+	const command: NetworkCommand = {type: 'network.instance', uid, instance};
+	return {type: 'perform', command, key: `instance ${uid}`, as: 'heard'};
 }
 
 const changeOf = (key: ObjectKey, {known}: Context): NetworkChange => ({key, object: objectOf(cachedConfig(known, key))});

@@ -7,6 +7,7 @@ import {besides, podKey, syncPath} from '../../addresses.js';
 import type {PodEvent} from '../../protocol/sync-message.js';
 import {assignmentIn, isOverdue, type HandState, type PodReport} from './hand-state.js';
 import {podStatusOf} from './pod-status.js';
+import {readinessTold} from './ready-instance.js';
 import {containersIn} from './start-order.js';
 
 /**
@@ -20,8 +21,9 @@ export function reported(state: HandState, news: readonly PodEvent[], context: C
 	const status = statusOf(state, context.nowMs);
 	const now: HandState = {...state, reported: status, unreported: undefined};
 	if (!isAsked && events.length === 0 && deepEqual(status, state.reported)) return next(now);
+	const toRouter = readinessTold(assignment, state.reported, status, context);
 	const message: PodReport = {type: 'podReport', key: podKey(assignment), uid: assignment.uid, status, events};
-	return next(now, [tell(besides(context.self, syncPath), message)]);
+	return next(now, [tell(besides(context.self, syncPath), message), ...toRouter]);
 }
 
 /** Whether some container was not looked at yet, or not probed. */

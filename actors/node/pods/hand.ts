@@ -37,6 +37,7 @@ import {sidecarsInTurn, stop, stopSidecars} from './hand-stop.js';
 import {infra, infraName, type InfraInput} from './infra.js';
 import type {UnwantLease} from './leases.js';
 import {volumesName} from './pod-volumes.js';
+import {readinessTold} from './ready-instance.js';
 import {sandboxSpecOf} from './sandbox-spec.js';
 import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
@@ -239,7 +240,8 @@ function removeWhenStopped(state: HandState, effects: readonly Effect[], context
 const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type: 'removeSandbox'});
 
 /** Nothing is left: the assignment goes, control hears of it, a successor is handed back to the actor that starts hands. */
-function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
+function sandboxRemoved(state: HandState, context: Context): Next<HandState> {
+	const {self} = context;
 	if (state.ending !== 'sandbox') return next(state);
 	const assignment = assignmentIn(state.object);
 	const gone: PodGone = {type: 'podGone', key: podKey(assignment), uid: assignment.uid};
@@ -247,6 +249,7 @@ function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
 	const unwanted: UnwantLease = {type: 'unwantLease', uid: assignment.uid};
 	return next({...state, object: undefined}, [
 		tell(besides(self, syncPath), gone),
+		...readinessTold(assignment, state.reported, undefined, context),
 		...(isExclusive(assignment) ? [tell(besides(self, leasesPath), unwanted)] : []),
 		...(successor === undefined ? [] : [tell(besides(self, podsPath), successor)]),
 	]);

@@ -3,7 +3,7 @@
 import type {Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {WayAnswer, WayRequest} from '../../../api/way-check.js';
-import type {NetworkObject, NetworkPolicyOfNode} from '../../protocol/network-object.js';
+import type {NetworkObject, NetworkPolicyOfNode, ReadyInstance} from '../../protocol/network-object.js';
 import type {NetworkInfo} from '../../protocol/runtime-info.js';
 
 /** Undefined: it is there no more. */
@@ -16,7 +16,9 @@ export type NetworkCommand =
 	/** One of these, before it goes to what serves traffic: for rules of the kernel, which wait for nothing that is under way. Answered at once. */
 	| {readonly type: 'network.learn'; readonly changes: readonly NetworkChange[]}
 	/** All policies that there are. They wait for nothing that is under way: answered at once. */
-	| {readonly type: 'network.enforce'; readonly policies: readonly NetworkPolicyOfNode[]};
+	| {readonly type: 'network.enforce'; readonly policies: readonly NetworkPolicyOfNode[]}
+	/** A pod of this node is a ready instance of a function from now on; null: no more. Answered at once. */
+	| {readonly type: 'network.instance'; readonly uid: string; readonly instance: ReadyInstance | null};
 
 /** Tries the way from a pod of this node, or from the node, to somewhere. Answered with a `WayAnswer`. */
 export type WayCheckCommand = {readonly type: 'way.check'; readonly request: WayRequest};

@@ -97,6 +97,7 @@ const networkCommands: readonly string[] = [
 	'network.change',
 	'network.learn',
 	'network.enforce',
+	'network.instance',
 ] satisfies readonly NetworkCommand['type'][];
 
 const isNetworkCommand = (command: Command): command is NetworkCommand => networkCommands.includes(command.type);

@@ -1,7 +1,13 @@
 // What a node knows of the network, by key, and endpoints by their Service; who serves traffic looks here and hears what has changed.
 
 import type {NetworkChange} from '../../../actors/node/runtime/network-port.js';
-import type {NetworkEndpoints, NetworkObject, NetworkService} from '../../../actors/protocol/network-object.js';
+import {
+	instancesKey,
+	serversKey,
+	type NetworkEndpoints,
+	type NetworkObject,
+	type NetworkService,
+} from '../../../actors/protocol/network-object.js';
 import {objectKey, type ObjectKey} from '../../../api/keys.js';
 
 type TypeOf<Type extends NetworkObject['type']> = Extract<NetworkObject, {type: Type}>;
@@ -15,7 +21,7 @@ export type NetworkIndex = {
 	readonly all: <Type extends NetworkObject['type']>(type: Type) => Iterable<TypeOf<Type>>;
 	/** All of them in one pass; listeners hear of them together, once they are in the index. */
 	readonly change: (changes: readonly NetworkChange[]) => void;
-	/** The same, and what is not among them is there no more. */
+	/** The same, and what is not among them is there no more; what the agent alone knows stays until it says otherwise. */
 	readonly replace: (changes: readonly NetworkChange[]) => void;
 	readonly onChange: (listener: (changed: readonly NetworkDifference[]) => void) => void;
 };
@@ -59,12 +65,14 @@ export function createNetworkIndex(): NetworkIndex {
 		change,
 		replace(changes) {
 			const named = new Set(changes.map(({key}) => key));
-			const gone = [...objects.keys()].filter(key => !named.has(key)).map((key): NetworkChange => ({key, object: undefined}));
+			const gone = [...objects.keys()].filter(key => !named.has(key) && !ofAgent.includes(key)).map((key): NetworkChange => ({key, object: undefined}));
 			change([...gone, ...changes]);
 		},
 		onChange: listener => void listeners.push(listener),
 	};
 }
+
+const ofAgent: readonly ObjectKey[] = [serversKey, instancesKey];
 
 /** A certificate that the agent has not opened yet: until it has, the one before goes on. */
 const isLocked = (object: NetworkObject | undefined): boolean =>

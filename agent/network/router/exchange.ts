@@ -3,20 +3,21 @@
 // What may be sent a second time: a request of which nothing has left, and a GET or HEAD without a body while no byte of an answer has come. Only those
 // go over kept connections, since the endpoint may close one at the moment at which it is used. What has a request and is dead is left (doubts.ts).
 
-import {request as httpRequest, type ClientRequest, type IncomingMessage, type ServerResponse} from 'node:http';
+import {request as httpRequest, type ClientRequest, type IncomingMessage, type RequestOptions, type ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {limits} from '../../../api/limits.js';
+import {isOwnField} from '../../../api/routed-call.js';
 import {valueOr} from '../../../api/value-or.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {placeText} from '../services/served-port.js';
 import type {Connections, EndpointRequest} from './connections.js';
 import type {Doubts} from './doubts.js';
 import type {Endpoint, Endpoints} from './endpoints.js';
-import {answerHeaders, requestHeaders, trailersOf, type Forwarding} from './headers.js';
+import {answerHeaders, headersWithout, requestHeaders, trailersOf, type Forwarding} from './headers.js';
 import {badRequest, brokenAnswer, hasBody, noAnswer, noEndpoints, notReached, type Refusal} from './pages.js';
 import type {RequestTarget} from './request-path.js';
-import type {Backend} from './routes.js';
+import {isFunction, type Backend, type RoutedBackend} from './routes.js';
 
 export type ExchangeParts = {
 	readonly endpoints: Endpoints;
@@ -32,7 +33,7 @@ export type Exchange = {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
 	readonly target: RequestTarget;
-	readonly backend: Backend;
+	readonly backend: RoutedBackend;
 	readonly forwarding: Forwarding;
 	/** Of a request to change the protocol: called with both connections when the endpoint has agreed. */
 	readonly upgrade:
@@ -43,14 +44,16 @@ export type Exchange = {
 	readonly count: (bytes: number) => void;
 };
 
-type Attempt = {
+export type ServiceExchange = Exchange & {readonly backend: Backend};
+
+export type Attempt = {
 	readonly upstream: ClientRequest;
 	readonly isReused: () => boolean;
 	readonly isConnected: () => boolean;
 	readonly hasAnswer: () => boolean;
 };
 
-export function forward(parts: ExchangeParts, exchange: Exchange): void {
+export function forward(parts: ExchangeParts, exchange: ServiceExchange): void {
 	const {request, response, backend, refuse} = exchange;
 	const isRepeatable = (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request) && exchange.upgrade === undefined;
 	const tried = new Set<Endpoint>();
@@ -60,7 +63,10 @@ export function forward(parts: ExchangeParts, exchange: Exchange): void {
 	const attempt = (endpoint: Endpoint, connections: Connections): void => {
 		tries += 1;
 		tried.add(endpoint);
-		const begun = valueOr(undefined, () => begin(exchange, endpoint, connections));
+		const begun = valueOr(undefined, () => {
+			const options = requestTo(exchange, endpoint, connections);
+			return begin(exchange, httpRequest(options), options);
+		});
 		// Node's client is stricter than its server.
 		if (begun === undefined) return refuse(badRequest('the header of the request cannot be sent on'));
 		const {upstream} = begun;
@@ -102,16 +108,15 @@ export function forward(parts: ExchangeParts, exchange: Exchange): void {
 	else attempt(first, isRepeatable ? parts.kept : parts.single);
 }
 
-class AnswerTimeout extends Error {}
+/** It took too long until an answer began. */
+export class AnswerTimeout extends Error {}
 class EndpointLost extends Error {}
 
 const isSame = (a: Endpoint, b: Endpoint): boolean => placeText(a) === placeText(b);
 
-/** The request begins its way. Its body follows once there is a connection: until then another endpoint may have it. */
-function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections): Attempt {
+function requestTo(exchange: ServiceExchange, endpoint: Endpoint, connections: Connections): EndpointRequest {
 	const {request, target, backend, forwarding, upgrade} = exchange;
-	const isChunked = request.headers['transfer-encoding'] !== undefined;
-	const options: EndpointRequest = {
+	return {
 		agent: connections,
 		host: endpoint.address,
 		port: endpoint.port,
@@ -120,34 +125,39 @@ function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections)
 		// Node takes names and values as they came, which its types do not say.
 		headers: requestHeaders(request.rawHeaders, forwarding, {
 			isKept: connections.isKept,
-			isChunked,
+			isChunked: isChunked(request),
 			upgrade: upgrade?.protocol,
 		}),
 		timeout: limits.routerAnswerMs,
 		backend,
 		endpoint,
 	};
-	const upstream = httpRequest(options);
+}
+
+export const isChunked = ({headers}: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined;
+
+/** The request begins its way. Its body follows once there is a connection: until then another one may have it. Throws what Node's client throws. */
+export function begin({request, response, upgrade}: Exchange, upstream: ClientRequest, {timeout}: RequestOptions): Attempt {
 	let socket: Socket | undefined;
 	let readBefore = 0;
 	let isConnected = false;
 	const connected = (): void => {
 		isConnected = true;
-		if (hasBody(request)) sendBody(request, upstream, isChunked);
+		if (hasBody(request)) sendBody(request, upstream, isChunked(request));
 	};
 	upstream.on('socket', its => {
 		socket = its;
 		readBefore = its.bytesRead;
-		if (its.connecting) its.once('connect', connected);
+		if (its.connecting || isSecuring(its)) its.once('encrypted' in its ? 'secureConnect' : 'connect', connected);
 		else {
 			// While it rested it had the time that its endpoint keeps it.
-			its.setTimeout(limits.routerAnswerMs);
+			its.setTimeout(timeout ?? 0);
 			connected();
 		}
 	});
 	if (upgrade !== undefined) upstream.on('upgrade', upgrade.done);
 	upstream.on('continue', () => {
-		if (!exchange.response.headersSent) exchange.response.writeContinue();
+		if (!response.headersSent) response.writeContinue();
 	});
 	if (!hasBody(request)) upstream.end();
 	return {
@@ -158,19 +168,29 @@ function begin(exchange: Exchange, endpoint: Endpoint, connections: Connections)
 	};
 }
 
-function sendBody(request: IncomingMessage, upstream: ClientRequest, isChunked: boolean): void {
+/** Its handshake of TLS is under way. */
+const isSecuring = (socket: Socket & {readonly secureConnecting?: boolean}): boolean => socket.secureConnecting === true;
+
+function sendBody(request: IncomingMessage, upstream: ClientRequest, inChunks: boolean): void {
 	request.pipe(upstream, {end: false});
 	request.once('end', () => {
-		if (isChunked && request.rawTrailers.length > 0) upstream.addTrailers(trailersOf(request.rawTrailers));
+		if (inChunks && request.rawTrailers.length > 0) upstream.addTrailers(trailersOf(request.rawTrailers));
 		upstream.end();
 	});
 }
 
-function sendBack(parts: ExchangeParts, exchange: Exchange, upstream: ClientRequest, answer: IncomingMessage): void {
+/** The answer goes to the client, as it comes. */
+export function sendBack(
+	parts: Pick<ExchangeParts, 'clock' | 'isClosing'>,
+	exchange: Exchange,
+	upstream: ClientRequest,
+	answer: IncomingMessage,
+): void {
 	const {request, response, refuse, backend, count} = exchange;
 	if (response.destroyed) return void upstream.destroy();
-	const isChunked = answer.headers['transfer-encoding'] !== undefined && request.method !== 'HEAD' && request.httpVersion === '1.1';
-	const headers = answerHeaders(answer.rawHeaders, isChunked);
+	const inChunks = answer.headers['transfer-encoding'] !== undefined && request.method !== 'HEAD' && request.httpVersion === '1.1';
+	const raw = isFunction(backend) ? headersWithout(answer.rawHeaders, isOwnField) : answer.rawHeaders;
+	const headers = answerHeaders(raw, inChunks);
 	if (parts.isClosing()) headers.push('Connection', 'close');
 	try {
 		response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? '', headers);
@@ -186,7 +206,7 @@ function sendBack(parts: ExchangeParts, exchange: Exchange, upstream: ClientRequ
 	response.on('drain', () => answer.resume());
 	answer.on('error', () => void response.destroy());
 	answer.on('end', () => {
-		if (isChunked && answer.rawTrailers.length > 0) response.addTrailers(trailersOf(answer.rawTrailers));
+		if (inChunks && answer.rawTrailers.length > 0) response.addTrailers(trailersOf(answer.rawTrailers));
 		response.end();
 		finishRequest(parts.clock, request, upstream);
 	});

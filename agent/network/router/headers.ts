@@ -75,6 +75,10 @@ export function answerHeaders(raw: RawHeaders, isChunked: boolean): string[] {
 	return headers;
 }
 
+/** Without those of which this is so; the name is in lower case. */
+export const headersWithout = (raw: RawHeaders, isLeftOut: (name: string) => boolean): RawHeaders =>
+	raw.filter((_, i) => !isLeftOut((raw[i - (i % 2)] ?? '').toLowerCase()));
+
 /** Who merges trailers into the header would believe these (RFC 9110 section 6.5.1). */
 const neverTrailers = new Set([...connectionFields, ...ofForwarding, ...keptFields, 'trailer', 'expect', 'forwarded', 'set-cookie']);
 

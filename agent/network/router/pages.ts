@@ -2,7 +2,7 @@
 
 import {STATUS_CODES, type IncomingMessage, type ServerResponse} from 'node:http';
 import {shown} from '../../../api/shown.js';
-import type {Backend} from './routes.js';
+import {isFunction, type Backend, type FunctionBackend, type RoutedBackend} from './routes.js';
 import type {RequestTarget} from './request-path.js';
 
 /** Why the router answers itself. */
@@ -18,14 +18,46 @@ export const noEndpoints = (backend: Backend): Refusal => ({
 	words: `${serviceText(backend)} has no ready endpoint that this node reaches`,
 });
 export const notReached = (backend: Backend): Refusal => ({status: 502, words: `no endpoint of ${serviceText(backend)} could be reached`});
-export const brokenAnswer = (backend: Backend): Refusal => ({
+export const brokenAnswer = (backend: RoutedBackend): Refusal => ({
 	status: 502,
-	words: `an endpoint of ${serviceText(backend)} ended or broke the connection instead of answering`,
+	words: `${oneOf(backend)} ended or broke the connection instead of answering`,
 });
-export const noAnswer = (backend: Backend): Refusal => ({
-	status: 504,
-	words: `an endpoint of ${serviceText(backend)} did not answer in time`,
+export const noAnswer = (backend: RoutedBackend): Refusal => ({status: 504, words: `${oneOf(backend)} did not answer in time`});
+export const noServer = (backend: FunctionBackend): Refusal => ({
+	status: 503,
+	words: `no server answers that calls ${functionText(backend)}, and no instance of it on this node takes a call`,
 });
+export const tooManyCalls: Refusal = {status: 503, words: 'this node has as many calls of functions under way as it may'};
+
+/** Of a server that has an answer of its own, in words that tell nothing of what is behind it. */
+export function notCalled(backend: FunctionBackend, status: number): Refusal {
+	const name = functionText(backend);
+	switch (status) {
+		case 404:
+			return {status, words: `there is no ${name}`};
+		case 405:
+			return {status, words: `${name} is called by GET, POST, PUT, PATCH and DELETE`};
+		case 413:
+			return {status, words: `the body is larger than ${name} takes`};
+		case 429:
+			return {status, words: `${name} has as many calls waiting as it may`};
+		case 431:
+			return {status, words: 'the header of the request is too large for a function'};
+		case 502:
+			return brokenAnswer(backend);
+		case 504:
+			return noAnswer(backend);
+		case 503:
+			return {status, words: `${name} has no instance that takes the call`};
+		default:
+			return {status: 503, words: `the servers do not call ${name} for this node`};
+	}
+}
+
+const oneOf = (backend: RoutedBackend): string =>
+	isFunction(backend) ? `an instance of ${functionText(backend)}` : `an endpoint of ${serviceText(backend)}`;
+
+const functionText = ({namespace, function: name}: FunctionBackend): string => `function ${namespace}/${name}`;
 
 const serviceText = ({namespace, service}: Backend): string => `service ${namespace}/${service}`;
 
@@ -44,7 +76,7 @@ export function sendPage(request: IncomingMessage, response: ServerResponse, {st
 		'nosniff',
 		'X-Request-Id',
 		id,
-		...(status === 503 ? ['Retry-After', '1'] : []),
+		...(status === 503 || status === 429 ? ['Retry-After', '1'] : []),
 		// What is left of a body that nobody reads must not be taken for the next request.
 		...(request.complete || !hasBody(request) ? [] : ['Connection', 'close']),
 	]);

@@ -12,6 +12,7 @@ import {Connections} from './connections.js';
 import {createDoubts} from './doubts.js';
 import type {Endpoints} from './endpoints.js';
 import {forward, type Exchange, type ExchangeParts} from './exchange.js';
+import type {CallFunction} from './function-exchange.js';
 import {answerHeaders} from './headers.js';
 import {badRequest, noRoute, rawPage, sendPage, type Refusal} from './pages.js';
 import {readTarget} from './request-path.js';
@@ -25,6 +26,8 @@ export type RouterServerParts = {
 	/** To endpoints that are reached by the agents. */
 	readonly dial: Dial;
 	readonly random: Random;
+	/** Called for routes that lead to functions. */
+	readonly callFunction: CallFunction;
 	readonly log: AccessLog;
 	readonly onProblem: (problem: string | undefined) => void;
 };
@@ -46,7 +49,7 @@ type Connection = Arrival & {
 	exchange: Pick<Exchange, 'request' | 'response'> | undefined;
 };
 
-export function createRouterServer({table, endpoints, clock, dial, random, log, onProblem}: RouterServerParts): RouterServer {
+export function createRouterServer({table, endpoints, clock, dial, random, callFunction, log, onProblem}: RouterServerParts): RouterServer {
 	const connections = new WeakMap<Duplex, Connection>();
 	let open = 0;
 	let isClosing = false;
@@ -92,21 +95,14 @@ export function createRouterServer({table, endpoints, clock, dial, random, log, 
 		const route = table.find(target.host, target.path);
 		const backend = route && backendFor(route, {path: target.path, headers: request.headers}, random.next());
 		if (backend === undefined) return refuse(noRoute(target));
-		if (isFunction(backend)) return refuse({status: 501, words: 'this router calls no functions'});
 		const {client, protocol, port} = connection;
 		const count = (more: number): void => {
 			bytes += more;
 		};
-		forward(parts, {
-			request,
-			response,
-			target,
-			backend,
-			forwarding: {client, protocol, authority: target.authority, port},
-			upgrade,
-			refuse,
-			count,
-		});
+		const forwarding = {client, protocol, authority: target.authority, port};
+		const exchange = {request, response, target, forwarding, upgrade, refuse, count};
+		if (isFunction(backend)) callFunction({...exchange, backend}, parts.isClosing);
+		else forward(parts, {...exchange, backend});
 	};
 
 	const server = createServer({

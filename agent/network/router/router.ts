@@ -15,7 +15,8 @@ import {openEntrance} from './entrance.js';
 import type {Arrival, RouterServer} from './router-server.js';
 import type {RoutingTable} from './routing-table.js';
 import type {ReadPattern} from './matching.js';
-import {hasPattern} from './has-pattern.js';
+import type {CallFunction} from './function-exchange.js';
+import {hasPattern, leadsToFunction} from './has-pattern.js';
 import type {TlsDoor} from './tls-door.js';
 
 export type RouterOptions = {
@@ -57,6 +58,7 @@ export function openRouter(options: RouterOptions): Router {
 	let isClosed = false;
 	let read: ReadPattern = () => undefined;
 	let hasRead = false;
+	let callFunction: CallFunction | undefined;
 
 	const serve = (socket: Socket, protocol: Arrival['protocol'], {port}: HostPort): void =>
 		opened?.server.take(socket, plainAddress(socket.remoteAddress ?? ''), {protocol, port});
@@ -84,7 +86,10 @@ export function openRouter(options: RouterOptions): Router {
 				return pattern.ok ? pattern.value : undefined;
 			};
 		}
-		opened ??= await open(options);
+		if (callFunction === undefined && routes.some(({after}) => leadsToFunction(after)))
+			callFunction = (await import('./function-exchange.js')).createFunctionCalls(index, options.clock);
+		// A table with a route to a function is set after that.
+		opened ??= await open(options, (exchange, isClosing) => callFunction?.(exchange, isClosing));
 		for (const {key, after} of routes) opened.table.set(key, isRoute(after) ? after : undefined, read);
 		await plain.listen();
 	};
@@ -117,7 +122,7 @@ export function openRouter(options: RouterOptions): Router {
 }
 
 /** The parts, none of which is needed where there are no routes. */
-async function open({index, node, clock, dial, random, accessLog, onProblem}: RouterOptions): Promise<Opened> {
+async function open({index, node, clock, dial, random, accessLog, onProblem}: RouterOptions, callFunction: CallFunction): Promise<Opened> {
 	const [{createRoutingTable}, {createEndpoints}, {openAccessLog}, {createRouterServer}] = await Promise.all([
 		import('./routing-table.js'),
 		import('./endpoints.js'),
@@ -128,7 +133,7 @@ async function open({index, node, clock, dial, random, accessLog, onProblem}: Ro
 	const log = openAccessLog({file: accessLog, clock, onProblem: problem => onProblem('router access log', problem)});
 	const endpoints = createEndpoints(index, node);
 	const onServerProblem = (problem: string | undefined): void => onProblem('router connections', problem);
-	return {table, log, server: createRouterServer({table, endpoints, clock, dial, random, log, onProblem: onServerProblem})};
+	return {table, log, server: createRouterServer({table, endpoints, clock, dial, random, callFunction, log, onProblem: onServerProblem})};
 }
 
 /** What TLS takes, where an Ingress asks for it. */

@@ -27,6 +27,11 @@ const plurals = {
 	node: 'nodes',
 } as const;
 
+function keyOf(object: NetworkObject): string {
+	if (object.type === 'servers' || object.type === 'instances') return object.name;
+	return objectKey(plurals[object.type], object.type === 'node' ? undefined : object.namespace, object.name);
+}
+
 /** Resolves when its resolver answers, and its router where there is a route. Rejects with what it cannot do. */
 export async function startDataPlane(owner: Owner, objects: readonly NetworkObject[]): Promise<RigDataPlane> {
 	const folder = folderOf(owner, 'data-plane');
@@ -48,10 +53,7 @@ export async function startDataPlane(owner: Owner, objects: readonly NetworkObje
 	owner.teardown(() => client.close());
 	await client.feed(
 		true,
-		objects.map(object => ({
-			key: objectKey(plurals[object.type], object.type === 'node' ? undefined : object.namespace, object.name),
-			object,
-		})),
+		objects.map(object => ({key: keyOf(object), object})),
 	);
 	const ports = objects.some(({type}) => type === 'dns' || type === 'ingress') ? [dnsPort, routerPort] : [dnsPort];
 	await until('the data plane serves', async () => {

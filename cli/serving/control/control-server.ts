@@ -32,6 +32,8 @@ export type ControlServerOptions = Pick<TermOptions, 'context' | 'ownNodes' | 'c
 export type ControlServer = {
 	/** `https://host:port` as others reach it. */
 	readonly url: string;
+	/** The same for this host alone. */
+	readonly here: string;
 	readonly doors: OtherDoors;
 	/** What the term that is on has opened; undefined while another server leads. */
 	readonly term: () => TermParts | undefined;
@@ -85,7 +87,7 @@ export async function openControlServer(asked: ControlServerOptions): Promise<Co
 		}),
 	);
 	if (state.doors === undefined) throw new AppError('ERR_INTERNAL', {message: 'the doors are not open'});
-	return {url: api.url, doors: state.doors, term: () => state.term?.parts, otherLeader: identity.otherLeader};
+	return {url: api.url, here: api.here, doors: state.doors, term: () => state.term?.parts, otherLeader: identity.otherLeader};
 }
 
 const upstreamOf = ({stopping, term, stores: {election}}: State, {otherLeader}: ServerIdentity): Upstream =>

@@ -11,7 +11,7 @@ import {createMqttSockets} from '../../../server/mqtt-socket.js';
 import {createWeb} from '../../../server/web.js';
 import {openDoor, type Door, type TlsPair} from '../../../system/broker/door.js';
 import {createNewcomers, type Newcomers} from '../../../system/broker/newcomers.js';
-import {advertisedUrl} from './addresses.js';
+import {advertisedUrl, isWildcard} from './addresses.js';
 import {quietly} from '../process/log.js';
 import {holderOf} from '../process/port-holder.js';
 import type {ServeContext} from '../process/serve.js';
@@ -28,6 +28,8 @@ export type DoorParts = {
 export type ApiDoor = {
 	/** `https://host:port` as others reach it. */
 	readonly url: string;
+	/** The same for this host alone. */
+	readonly here: string;
 	readonly gateway: Gateway;
 	/** Where MQTT of all doors goes. */
 	readonly gate: MqttGate;
@@ -63,7 +65,8 @@ export async function openApi({options, upstream, context}: DoorParts): Promise<
 		return closed;
 	});
 	const {port} = await named('api', options.api, () => gateway.listen(options.api.host, options.api.port));
-	return {url: advertisedUrl({...options.api, port}, options.advertise), gateway, gate, newcomers};
+	const here = `https://${formatHostPort({host: isWildcard(options.api.host) ? '127.0.0.1' : options.api.host, port})}`;
+	return {url: advertisedUrl({...options.api, port}, options.advertise), here, gateway, gate, newcomers};
 }
 
 export type OtherDoors = {readonly web: string; readonly mqtt: string};

@@ -29,6 +29,7 @@ import {paceOf} from '../../../system/presence/pace.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
 import {artifactForNode} from '../../../server/node-artifacts.js';
 import {certificateForNode, secretForNode} from '../../../server/secrets.js';
+import {createOwnLogins} from '../../../server/own-logins.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
@@ -88,6 +89,8 @@ export type TermParts = {
 	readonly secretsFor: (node: string) => FetchSecret;
 	readonly artifactsFor: (node: string) => FetchArtifact;
 	readonly fetchCertificate: FetchSecret;
+	/** A credential for the router of a node of this process, at the doors of this term and nowhere else. */
+	readonly loginOf: (node: string) => string;
 	/** For the systems of this process: what happens to their actors is told to tools. */
 	readonly onLifecycle: (event: LifecycleEvent) => void;
 	/** Nodes are told where servers are. */
@@ -269,6 +272,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		auditLog: auditFile(context.home.audit, context.home.auditRefused, context.log),
 	});
 	late.inspection = inspection;
+	const ownLogins = createOwnLogins();
 	const {connectHere = () => undefined} = options;
 	const calls = createFunctionCalls({control: controlPlane, clock: context.processParts.clock, connectHere});
 	const deliveries = openFunctionDeliveries(state.foundDeliveries, {
@@ -315,7 +319,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 				type: 'serving',
 				control: controlPlane,
 				inspection,
-				authenticate: tokens.authenticate,
+				authenticate: token => ownLogins.identityOf(token) ?? tokens.authenticate(token),
 				access,
 				calls,
 				deliveries,
@@ -323,6 +327,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 				artifacts,
 			};
 		},
+		loginOf: ownLogins.issue,
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
 		artifactsFor: node => digest => {
 			const found = artifactForNode(control.index, artifacts, node, digest);

@@ -1,8 +1,7 @@
 // What serves traffic on a node of this process: found running, or started with the first Service.
 
 import {statSync} from 'node:fs';
-import type {Network} from '../../../actors/node/runtime/network-port.js';
-import {createNodeNetwork, type NodeNetworkOptions, type PodNetworkParts} from '../../../agent/node-network.js';
+import {createNodeNetwork, type NodeNetwork, type NodeNetworkOptions, type PodNetworkParts} from '../../../agent/node-network.js';
 import {openKernelServices} from '../../../agent/network/nftables/kernel-services.js';
 import {gateway} from '../../../agent/pod-network/link-commands.js';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
@@ -38,10 +37,11 @@ export function openNetwork(
 		routerTls,
 		nodePorts,
 		openCertificate,
-	}: Pick<HostOptions, 'router' | 'routerTls' | 'nodePorts'> & Pick<NodeNetworkOptions, 'openCertificate'>,
+		placeOf,
+	}: Pick<HostOptions, 'router' | 'routerTls' | 'nodePorts'> & Pick<NodeNetworkOptions, 'openCertificate' | 'placeOf'>,
 	{home, log, processParts: {clock}}: ServeContext,
 	{address, pods: {network: podNetwork, kernel, occupied, dns}, isBehindNat = false}: NodeReach,
-): Network {
+): NodeNetwork {
 	const {ranges, addresses} = nodePortPlaces(nodePorts, address);
 	const settings: Omit<DataPlaneSettings, 'identity'> = {
 		folder: home.network,
@@ -63,6 +63,7 @@ export function openNetwork(
 		},
 		podNetwork: podNetwork === undefined || kernel === undefined ? undefined : podNetworkParts(podNetwork, kernel, ranges, clock),
 		openCertificate,
+		placeOf,
 		settings: {...settings, identity: identityOf(settings)},
 		clock,
 		onWarning: message => log.warn(message),

@@ -44,6 +44,11 @@ const plurals = {
 	policy: 'networkpolicies',
 } as const;
 
+function keyOf(object: NetworkObject): string {
+	if (object.type === 'servers' || object.type === 'instances') return object.name;
+	return objectKey(plurals[object.type], object.type === 'node' ? undefined : object.namespace, object.name);
+}
+
 export type World = {
 	readonly index: NetworkIndex;
 	readonly router: Router;
@@ -87,8 +92,6 @@ export async function routerWorld(t: ExecutionContext, objects: readonly Network
 		router.close();
 		rmSync(folder, {recursive: true, force: true});
 	});
-	const keyOf = (object: NetworkObject): string =>
-		objectKey(plurals[object.type], object.type === 'node' ? undefined : object.namespace, object.name);
 	const put = async (...all: readonly NetworkObject[]): Promise<void> => {
 		index.change(all.map(object => ({key: keyOf(object), object})));
 		await router.settled();
