@@ -645,3 +645,28 @@ test('a probe whose actor crashed begins anew, and never runs beside itself', t 
 	tree.answer(probe(), passed);
 	t.is(readyOf(tree), true);
 });
+
+const instanceOf = {
+	labels: {'troupe.dev/function': 'hello'},
+	annotations: {
+		'troupe.dev/function': JSON.stringify({artifact: `sha256:${'0'.repeat(64)}`, runtime: 'python', concurrency: 3, timeoutMs: 1_000}),
+	},
+};
+const toNetwork = ({sent}: Tree): unknown[] => sent.flatMap(({to, message}) => (to === 'troupe://node-a/network' ? [message] : []));
+
+test('what serves traffic is told when an instance of a function is ready, and when it is gone; of other pods nothing', t => {
+	const tree = running(assignOf(anAssignment(instanceOf)));
+	const instance = {uid: 'uid-of-web', namespace: 'default', function: 'hello', concurrency: 3, timeoutMs: 1_000};
+	t.deepEqual(toNetwork(tree), [{type: 'instanceChanged', uid: 'uid-of-web', instance}]);
+	tree.tell(handAddress, {type: 'reportAgain'});
+	t.is(toNetwork(tree).length, 1, 'it is said once');
+	tree.tell(handAddress, assignOf(anAssignment({...instanceOf, deletionGraceSeconds: 30}), 'ending'));
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.answer(remove, succeeded(null));
+	t.deepEqual(toNetwork(tree).slice(1), [{type: 'instanceChanged', uid: 'uid-of-web', instance: null}]);
+	const resumed = openTree(assignOf(anAssignment(instanceOf)), 'resumed');
+	resumed.answer(ensure, succeeded(sandbox));
+	resumed.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	t.deepEqual(toNetwork(resumed), [{type: 'instanceChanged', uid: 'uid-of-web', instance}], 'after a restart of the agent');
+	t.deepEqual(toNetwork(running()), []);
+});

@@ -207,6 +207,20 @@ test('policies go by themselves, before all else and while something else is und
 	t.deepEqual(commands(then(begun, known, {type: 'heard', id: 'policies', outcome: succeeded(null)})), []);
 });
 
+test('a ready instance of a function is passed on at once, also while something else is under way, and so is its end', t => {
+	const instance = {uid: 'u1', namespace: 'default', function: 'hello', concurrency: 3, timeoutMs: 1_000};
+	const begun = begin();
+	const ready = then(begun, cacheOf({}), {type: 'instanceChanged', uid: 'u1', instance});
+	t.deepEqual(commands(ready), [{type: 'network.instance', uid: 'u1', instance}]);
+	t.deepEqual(commands(then(ready, cacheOf({}), {type: 'instanceChanged', uid: 'u1', instance: null})), [
+		{type: 'network.instance', uid: 'u1', instance: null},
+	]);
+	t.not(
+		network.coalesce?.({type: 'instanceChanged', uid: 'u1', instance}),
+		network.coalesce?.({type: 'instanceChanged', uid: 'u2', instance}),
+	);
+});
+
 test('what changed meanwhile goes in the next command, the newest of each key, and what is gone as gone', t => {
 	const begun = begin();
 	const newer = {...object, spec: {clusterIP: '10.96.0.8'}};

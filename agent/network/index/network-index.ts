@@ -65,7 +65,9 @@ export function createNetworkIndex(): NetworkIndex {
 		change,
 		replace(changes) {
 			const named = new Set(changes.map(({key}) => key));
-			const gone = [...objects.keys()].filter(key => !named.has(key) && !ofAgent.includes(key)).map((key): NetworkChange => ({key, object: undefined}));
+			const gone = [...objects.keys()]
+				.filter(key => !named.has(key) && !ofAgent.includes(key))
+				.map((key): NetworkChange => ({key, object: undefined}));
 			change([...gone, ...changes]);
 		},
 		onChange: listener => void listeners.push(listener),
