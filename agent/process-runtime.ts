@@ -474,7 +474,12 @@ function beginWarm(
 	const line = assignable?.line(runnerConfigOf(instance, pathsIn(home)));
 	const shim = line === undefined || assignable === undefined ? undefined : warmPython.take(assignable.program);
 	if (!plan.ok || line === undefined || shim === undefined) return false;
-	containers.start(spec, plan.value, done, {shim, line, otherwise});
+	try {
+		containers.start(spec, plan.value, done, {shim, line, otherwise});
+	} catch (error) {
+		shim.end();
+		throw error;
+	}
 	return true;
 }
 

@@ -147,6 +147,8 @@ export const limits = {
 	deliveriesPerFunction: 20_000,
 	deliveries: 100_000,
 	deliveriesBytes: 268_435_456,
+	/** The same of one function. */
+	deliveriesBytesPerFunction: 67_108_864,
 	deliveryBytes: 262_144,
 	/** Of the message of a function that threw, in events and dead letters. */
 	functionComplaintCharacters: 1_024,
@@ -155,14 +157,17 @@ export const limits = {
 	deliveriesUnderWayAll: 1_024,
 	/** The answer of a call that is fetched later: how large it may be, how long it is kept, and how many are. */
 	resultBytes: 262_144,
-	/** What is kept of its content type. */
-	contentTypeCharacters: 256,
 	resultKeptMs: 3_600_000,
 	results: 10_000,
+	/** All of them together; and what is kept of the content type of one. */
+	resultsBytes: 268_435_456,
+	contentTypeCharacters: 256,
 	/** A request for it waits so long at most. */
 	resultWaitMs: 60_000,
 	/** How often it is looked whether the time of a trigger has come, where it is far away. */
 	scheduleLookMs: 3_600_000,
+	/** A time that is seen so much later, since the clock was set, is passed over. */
+	scheduleLateMs: 60_000,
 	/** Triggers that one message matches: a topic that matches more is not taken. */
 	messageTriggers: 1_000,
 	/** Calls by MQTT at QoS 0 of one login that are under way; and an answer to such a call, of any QoS. */

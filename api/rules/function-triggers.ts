@@ -2,7 +2,7 @@
 
 import {isTimeZone, readSchedule} from '../cron-schedule.js';
 import {limits} from '../limits.js';
-import {isFilter, isTopic} from '../mqtt-filter.js';
+import {isFilter, isTopic, topicMatches} from '../mqtt-filter.js';
 import type {Json, JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {isUserTopic} from '../topics.js';
@@ -22,6 +22,12 @@ export function checkTriggers(found: Found, path: string, value: Json | undefine
 	const triggers = itemsOf(value).map(membersOf);
 	if (triggers.length > limits.functionTriggers) refuse(found, path, `must be at most ${limits.functionTriggers}, got ${triggers.length}`);
 	triggers.slice(0, limits.functionTriggers).forEach((trigger, at) => checkTrigger(found, `${path}[${at}]`, trigger));
+	const topics = triggers.flatMap(({topic}) => textOf(topic) ?? []);
+	triggers.forEach(({deadLetterTopic}, at) => {
+		const dead = textOf(deadLetterTopic);
+		if (dead !== undefined && topics.some(topic => topicMatches(topic, dead)))
+			refuse(found, `${path}[${at}].deadLetterTopic`, `must not be a topic that calls this function, got ${shown(dead)}`);
+	});
 	const named = triggers.flatMap(({name}, at) => (typeof name === 'string' ? [{value: name, path: `${path}[${at}].name`}] : []));
 	refuseDuplicates(found, named, (name, first) => `must be another name than that of ${first}, got ${shown(name)}`);
 }
@@ -75,6 +81,6 @@ function checkTimes(found: Found, path: string, trigger: JsonObject): void {
 	if (!read.ok) refuse(found, `${path}.schedule`, read.message);
 	const params = textOf(trigger['params']);
 	if (params !== undefined && parsedJson(params) === undefined) refuse(found, `${path}.params`, 'must be JSON, such as {"x": 1}');
-	if (params !== undefined && params.length > limits.deliveryBytes)
-		refuse(found, `${path}.params`, `must be at most ${limits.deliveryBytes} characters, got ${params.length}`);
+	if (params !== undefined && Buffer.byteLength(params) > limits.deliveryBytes)
+		refuse(found, `${path}.params`, `must be at most ${limits.deliveryBytes} bytes, got ${Buffer.byteLength(params)}`);
 }

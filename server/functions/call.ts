@@ -37,7 +37,7 @@ export type CallParts = {
 export async function callFunction(parts: CallParts, caller: Caller, fn: FunctionName): Promise<void> {
 	const {control, clock, counters} = parts;
 	const key = objectKey('functions', fn.namespace, fn.name);
-	const revision = revisionOf(control, key, caller.headers);
+	let revision = revisionOf(control, key, caller.headers);
 	const counted = counters.begun(functionAt(control, key));
 	const cause = `${caller.door} calls ${key}`;
 	const under: UnderWay = {upstream: undefined};
@@ -64,6 +64,11 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 			const waitMs = avoid.length === 0 ? leftMs : Math.min(leftMs, limits.functionAvoidMs);
 			const slot = await unlessHopeless(parts, fn, slotOf(control, asked, cause, waitMs));
 			if (caller.isGone()) return;
+			if (slot === 'other') {
+				release();
+				revision = revisionOf(control, key, caller.headers);
+				continue;
+			}
 			if (slot === undefined) {
 				release();
 				if (avoid.length === 0 || clock.monotonicMs() >= untilMs)
@@ -106,8 +111,8 @@ const timeoutOf = (control: ControlPlane, key: ObjectKey): number => timeoutMsOf
 
 // ---- its slot --------------------------------------------------------------------------------------------------------------
 
-/** Undefined: there was none in that time. */
-async function slotOf(control: ControlPlane, asked: Acquire, cause: string, deadlineMs: number): Promise<Slot | undefined> {
+/** Undefined: there was none in that time. `other`: the version has no share of the calls any more. */
+async function slotOf(control: ControlPlane, asked: Acquire, cause: string, deadlineMs: number): Promise<Slot | 'other' | undefined> {
 	const {revision, function: key} = asked;
 	const {namespace, name} = parseObjectKey(key);
 	for (let tries = 1; ; tries++) {
@@ -120,6 +125,7 @@ async function slotOf(control: ControlPlane, asked: Acquire, cause: string, dead
 		if (outcome.ok) return outcome.value;
 		const {error} = outcome;
 		if (error.code === 'ERR_TIMEOUT') return undefined;
+		if (revision !== undefined && error.code === 'ERR_ACTOR_STOPPED') return 'other';
 		if (!notThere.has(error.code) || tries >= limits.routerTries) throw AppError.of(error);
 	}
 }
@@ -167,7 +173,11 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
 	const options: InstanceRequest = {agent: connections, method, path, headers, slot};
 	const upstream = httpRequest(options);
 	under.upstream = upstream;
-	const cancel = clock.after(timeoutMs + limits.functionOverdueMs, () => void upstream.destroy(new CallTimeout()));
+	let isLate = false;
+	const cancel = clock.after(timeoutMs + limits.functionOverdueMs, () => {
+		isLate = true;
+		upstream.destroy(new Error('it took too long'));
+	});
 	try {
 		const answer = await answerTo(upstream, caller);
 		if (answer.headers[refusedHeader] !== undefined && rest === undefined) {
@@ -178,7 +188,8 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
 		counted.ends((answer.statusCode ?? 502) >= 500 ? 'failed' : 'answered');
 		return {type: 'answered'};
 	} catch (error) {
-		if (error instanceof CallTimeout) await replaceStuck(control, key, slot);
+		// What breaks off an answer says nothing of why.
+		if (isLate) await replaceStuck(control, key, slot);
 		if (caller.hasBegun() || caller.isGone()) {
 			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
 			counted.ends('failed');
@@ -186,7 +197,7 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
 			return {type: 'answered'};
 		}
 		if (error instanceof AppError) throw error;
-		if (error instanceof CallTimeout) throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
+		if (isLate) throw new AppError('ERR_TIMEOUT', {address: `functions/${slot.pod}`, deadlineMs: timeoutMs}, error);
 		if (error instanceof InstanceNotReached || (rest === undefined && isUnsent(error)))
 			return {type: 'failed', message: (error as Error).message, isRepeatable: true};
 		return {type: 'failed', message: `the instance ${slot.pod} ended before it answered: ${(error as Error).message}`, isRepeatable: false};
@@ -195,8 +206,6 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
 		under.upstream = undefined;
 	}
 }
-
-class CallTimeout extends Error {}
 
 /**
  * A runner answers in time, unless its function keeps it from all it does: no call would get through any more. It is another one's turn. A program of

@@ -5,7 +5,7 @@
 //
 // It is given up when it was tried as often as it may be, or was answered with a status of 400 to 499: that does not change by another try.
 
-import {AppError, failure, type Failure} from '../../api/errors.js';
+import {AppError, failure, type ErrorCode, type Failure} from '../../api/errors.js';
 import {deliveryId, deliveryStoreKey, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
@@ -41,6 +41,8 @@ export type DeliveriesOptions = {
 };
 
 export type OpenDeliveries = Deliveries & {
+	/** One that was not accepted, and comes from nobody who could try again: it is counted, told, and sent to its dead letters. */
+	readonly giveUp: (delivery: Delivery, error: Error) => void;
 	/** Undefined: it was never accepted, or is forgotten. Rejects with an AppError. */
 	readonly look: (id: string) => Promise<DeliveryLook | undefined>;
 	/** Calls back once, when it does not wait any more; at once where it does not. What comes back takes that back. */
@@ -90,6 +92,11 @@ export function openDeliveries(
 	}
 	return {
 		accept: delivery => accept(state, delivery),
+		checkRoom(deliveries) {
+			if (!state.isOpen) throw noLeader();
+			for (const each of deliveries) if (isThere(state, each.function)) refuseFull(state, keptDelivery(each, 0).head);
+		},
+		giveUp: (delivery, error) => giveUp(state, delivery, error),
 		async look(id) {
 			const waiting = state.waiting.get(id);
 			if (waiting !== undefined) return {by: waiting.by, result: undefined};
@@ -130,14 +137,8 @@ function tellOver({listeners}: State, id: string): void {
 
 async function accept(state: State, delivery: Delivery): Promise<string> {
 	const {options, lanes} = state;
-	const {namespace, name} = delivery.function;
-	if (!state.isOpen) throw new AppError('ERR_NOT_REACHABLE', {message: 'this server does not lead any more'});
-	if (options.known.get(objectKey('functions', namespace, name)) === undefined)
-		throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
-	if (delivery.body.length > limits.deliveryBytes)
-		throw new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.deliveryBytes} bytes`});
 	const {text, head} = keptDelivery(delivery, options.clock.nowMs());
-	refuseFull(state, head);
+	check(state, head, delivery.body.length);
 	// Before the wait: of several at once none may be one too many.
 	const release = reserve(state, head);
 	try {
@@ -151,19 +152,47 @@ async function accept(state: State, delivery: Delivery): Promise<string> {
 	}
 }
 
+const noLeader = (): AppError => new AppError('ERR_NOT_REACHABLE', {message: 'this server does not lead any more'});
+
+const isThere = ({options}: State, {namespace, name}: FunctionName): boolean =>
+	options.known.get(objectKey('functions', namespace, name)) !== undefined;
+
+/** Throws where it cannot be accepted. */
+function check(state: State, head: DeliveryHead, bodyBytes: number): void {
+	if (!state.isOpen) throw noLeader();
+	if (!isThere(state, head.function)) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name: head.function.name});
+	if (bodyBytes > limits.deliveryBytes)
+		throw new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.deliveryBytes} bytes`});
+	refuseFull(state, head);
+}
+
+function giveUp({options, lanes}: State, delivery: Delivery, error: Error): void {
+	const {clock, publish, onGivenUp} = options;
+	const {deadLetterTopic, body} = delivery;
+	lanes.count(delivery, 'failed');
+	onGivenUp(delivery, error.message);
+	if (deadLetterTopic === undefined) return;
+	const told = error instanceof AppError ? error.failure : failure('ERR_INTERNAL', {message: error.message});
+	publish(deadLetterTopic, deadLetterText({...keptDelivery(delivery, clock.nowMs()).head, id: '', tries: -1}, body, told));
+}
+
 function refuseFull({waiting, reserved, bytes, lanes}: State, {function: fn, bytes: more}: DeliveryHead): void {
 	const refuse = (message: string): never => {
 		throw new AppError('ERR_BUSY', {message: `${message}; try again`});
 	};
 	if (lanes.waitingOf(fn) >= limits.deliveriesPerFunction)
 		refuse(`${limits.deliveriesPerFunction} deliveries wait for the function "${fn.namespace}/${fn.name}", as many as may`);
+	if (lanes.bytesOf(fn) + more > limits.deliveriesBytesPerFunction)
+		refuse(
+			`deliveries to the function "${fn.namespace}/${fn.name}" wait with ${lanes.bytesOf(fn)} bytes, and at most ${limits.deliveriesBytesPerFunction} may`,
+		);
 	if (waiting.size + reserved >= limits.deliveries) refuse(`${limits.deliveries} deliveries to functions wait, as many as may`);
 	if (bytes + more > limits.deliveriesBytes)
 		refuse(`deliveries to functions wait with ${bytes} bytes together, and at most ${limits.deliveriesBytes} may`);
 }
 
 function reserve(state: State, {function: fn, bytes}: DeliveryHead): () => void {
-	const leave = state.lanes.reserve(fn);
+	const leave = state.lanes.reserve(fn, bytes);
 	state.reserved++;
 	state.bytes += bytes;
 	return () => {
@@ -192,7 +221,7 @@ async function deliver(state: State, kept: Kept): Promise<void> {
 	const {lanes} = state;
 	const ending = await ended(state, kept);
 	if (!state.isOpen) return;
-	if (ending.type === 'notBegun') return lanes.again(kept, limits.deliveryPauseMs);
+	if (ending.type === 'notBegun') return lanes.notBegun(kept);
 	if (ending.type === 'failed' && isWorthATry(ending) && kept.tries < kept.retries) {
 		kept.tries++;
 		lanes.count(kept, 'retried');
@@ -228,8 +257,11 @@ function complaintOf({status, body}: FunctionAnswer): string {
 	return typeof message === 'string' ? message.slice(0, limits.functionComplaintCharacters) : `the function answered with status ${status}`;
 }
 
-/** No instance came, too many calls wait, or the store cannot be read just now. */
-const isNotBegun: ReadonlySet<string> = new Set(['ERR_NOT_REACHABLE', 'ERR_BUSY', 'ERR_STORE']);
+/** No instance came, there is no code yet, too many calls wait, nobody was there to ask, or the store cannot be read just now. */
+const isNotBegun: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+	...(['ERR_NOT_REACHABLE', 'ERR_CONFLICT', 'ERR_BUSY', 'ERR_STORE'] as const),
+	...(['ERR_NO_SUCH_ACTOR', 'ERR_ACTOR_STOPPED', 'ERR_ACTOR_CRASHED'] as const),
+]);
 
 /** Where another try may end in another way. */
 const isWorthATry = ({error, answer}: Ending & {readonly type: 'failed'}): boolean =>
@@ -247,8 +279,9 @@ async function settle(state: State, kept: Kept, ending: Exclude<Ending, {readonl
 	}
 	const result = resultOf(kept, ending);
 	const isKept = result === undefined ? Promise.resolve() : untilDone(state, () => options.results.keep(id, result));
-	// In this order in one batch, most often; in between, the delivery would be made once more, and give another answer.
-	await Promise.all([isKept, remove(state, id)]);
+	// In between, the delivery would be made once more, and give another answer.
+	await isKept;
+	await remove(state, id);
 }
 
 function replyTo(id: string, ending: Exclude<Ending, {readonly type: 'notBegun'}>): string {
@@ -259,8 +292,12 @@ function replyTo(id: string, ending: Exclude<Ending, {readonly type: 'notBegun'}
 async function sendDead(state: State, kept: Kept, topic: string, error: Failure): Promise<void> {
 	const {records, publish} = state.options;
 	await untilDone(state, async () => {
-		const text = await records.get(deliveryStoreKey(kept.id));
-		if (text !== undefined) publish(topic, deadLetterText(kept, bytesOf(text), error));
+		const text = await records.get(deliveryStoreKey(kept.id)).catch((failed: unknown) => {
+			// It will never be whole again.
+			if (failed instanceof AppError && failed.code === 'ERR_DAMAGED') return undefined;
+			throw failed;
+		});
+		publish(topic, deadLetterText(kept, text === undefined ? Buffer.alloc(0) : bytesOf(text), error));
 	});
 }
 

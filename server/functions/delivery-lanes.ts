@@ -14,12 +14,16 @@ export type Lanes = {
 	readonly add: (kept: Kept) => void;
 	/** One that is under way comes back in the first place of its queue, and begins after that time. */
 	readonly again: (kept: Kept, pauseMs: number) => void;
+	/** The same of one that nobody could begin: until one could, its function has one under way at a time, tried less and less often. */
+	readonly notBegun: (kept: Kept) => void;
 	/** One that is under way is over. */
 	readonly done: (kept: Kept) => void;
 	/** Those that wait, are under way, or have a place reserved. */
 	readonly waitingOf: (fn: FunctionName) => number;
 	/** Keeps a place, until what comes back is called. */
-	readonly reserve: (fn: FunctionName) => () => void;
+	readonly reserve: (fn: FunctionName, bytes: number) => () => void;
+	/** What they take together. */
+	readonly bytesOf: (fn: FunctionName) => number;
 	readonly count: (of: {readonly function: FunctionName; readonly trigger: string}, what: Counted) => void;
 	/** Sorted by trigger. */
 	readonly countsOf: (fn: FunctionName) => readonly DeliveryCounts[];
@@ -39,6 +43,9 @@ type Lane = {
 	readonly ready: Set<string>;
 	underWay: number;
 	waiting: number;
+	bytes: number;
+	/** How often in a row none could be begun. */
+	inVain: number;
 	readonly counts: Map<string, {-readonly [Name in keyof DeliveryCounts]: DeliveryCounts[Name]}>;
 };
 
@@ -58,7 +65,7 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 
 	const laneOf = (fn: FunctionName): Lane => {
 		const key = laneKey(fn);
-		const lane = lanes.get(key) ?? {queues: new Map(), ready: new Set(), underWay: 0, waiting: 0, counts: new Map()};
+		const lane = lanes.get(key) ?? {queues: new Map(), ready: new Set(), underWay: 0, waiting: 0, bytes: 0, inVain: 0, counts: new Map()};
 		lanes.delete(key);
 		lanes.set(key, lane);
 		for (const [old, {waiting}] of lanes) {
@@ -67,7 +74,7 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 		}
 		return lane;
 	};
-	const mayBegin = (lane: Lane): boolean => lane.ready.size > 0 && lane.underWay < limits.deliveriesUnderWay;
+	const mayBegin = ({ready, underWay: of, inVain}: Lane): boolean => ready.size > 0 && of < (inVain === 0 ? limits.deliveriesUnderWay : 1);
 	const pump = (): void => {
 		if (isPumping) return;
 		isPumping = true;
@@ -79,7 +86,7 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 				turns.delete(lane);
 				const [queue] = lane.ready;
 				const kept = queue === undefined ? undefined : lane.queues.get(queue)?.[0];
-				if (queue === undefined || kept === undefined) continue;
+				if (queue === undefined || kept === undefined || !mayBegin(lane)) continue;
 				lane.ready.delete(queue);
 				lane.underWay++;
 				underWay++;
@@ -99,9 +106,20 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 		if (mayBegin(lane)) turns.add(lane);
 		pump();
 	};
+	const pause = (lane: Lane, kept: Kept, pauseMs: number): void => {
+		const cancel = clock.after(pauseMs, () => {
+			pauses.delete(cancel);
+			makeReady(lane, queueOf(kept));
+		});
+		pauses.add(cancel);
+	};
 	const countsIn = (lane: Lane, trigger: string) => {
 		const counts = lane.counts.get(trigger) ?? {trigger, accepted: 0, waiting: 0, delivered: 0, retried: 0, failed: 0};
-		if (lane.counts.size < mostTriggers) lane.counts.set(trigger, counts);
+		lane.counts.set(trigger, counts);
+		for (const [old, {waiting}] of lane.counts) {
+			if (lane.counts.size <= mostTriggers) break;
+			if (waiting === 0 && old !== trigger) lane.counts.delete(old);
+		}
 		return counts;
 	};
 	return {
@@ -112,17 +130,26 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 			lane.queues.set(name, queue);
 			queue.push(kept);
 			lane.waiting++;
+			lane.bytes += kept.bytes;
 			countsIn(lane, kept.trigger).waiting++;
 			if (queue.length === 1) makeReady(lane, name);
 		},
 		again(kept, pauseMs) {
 			const lane = laneOf(kept.function);
+			lane.inVain = 0;
 			ends(lane);
-			const cancel = clock.after(pauseMs, () => {
-				pauses.delete(cancel);
-				makeReady(lane, queueOf(kept));
-			});
-			pauses.add(cancel);
+			pause(lane, kept, pauseMs);
+		},
+		notBegun(kept) {
+			const lane = laneOf(kept.function);
+			const pauseMs = Math.min(limits.deliveryPauseMs * 2 ** lane.inVain, limits.deliveryPauseMostMs);
+			lane.inVain = Math.min(lane.inVain + 1, mostDoublings);
+			// The others of it wait for this one: when it comes back they would not fare better.
+			lane.underWay--;
+			underWay--;
+			turns.delete(lane);
+			pause(lane, kept, pauseMs);
+			pump();
 		},
 		done(kept) {
 			const lane = laneOf(kept.function);
@@ -132,15 +159,22 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 			if (queue.length === 0) lane.queues.delete(name);
 			else lane.ready.add(name);
 			lane.waiting--;
+			lane.bytes -= kept.bytes;
+			lane.inVain = 0;
 			countsIn(lane, kept.trigger).waiting--;
 			ends(lane);
 		},
 		waitingOf: fn => lanes.get(laneKey(fn))?.waiting ?? 0,
-		reserve(fn) {
+		reserve(fn, bytes) {
 			const lane = laneOf(fn);
 			lane.waiting++;
-			return () => void lane.waiting--;
+			lane.bytes += bytes;
+			return () => {
+				lane.waiting--;
+				lane.bytes -= bytes;
+			};
 		},
+		bytesOf: fn => lanes.get(laneKey(fn))?.bytes ?? 0,
 		count: ({function: fn, trigger}, what) => void countsIn(laneOf(fn), trigger)[what]++,
 		countsOf: fn =>
 			[...(lanes.get(laneKey(fn))?.counts.values() ?? [])].map(each => ({...each})).sort((a, b) => (a.trigger < b.trigger ? -1 : 1)),
@@ -155,6 +189,9 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 		},
 	};
 }
+
+/** Beyond them the pause is the longest one. */
+const mostDoublings = 16;
 
 /** Names that are counted of one function: those that it has now, and some that it had. */
 const mostTriggers = 2 * limits.functionTriggers;

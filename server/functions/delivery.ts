@@ -37,6 +37,8 @@ export type Deliveries = {
 	 * ERR_TOO_LARGE, ERR_NOT_FOUND where there is no such function, ERR_STORE where it may not be kept.
 	 */
 	readonly accept: (delivery: Delivery) => Promise<string>;
+	/** Throws where there is no room for one of these just now: so that none is committed where another one cannot be. */
+	readonly checkRoom: (deliveries: readonly Delivery[]) => void;
 };
 
 /** The answer of a function, whole. */

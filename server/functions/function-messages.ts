@@ -65,8 +65,14 @@ function trigger(parts: Parts, login: string | undefined, {topic, payload}: Clie
 		return refused(parts, from, new AppError('ERR_BUSY', {message: `more than ${limits.messageTriggers} triggers match the topic`}));
 	const body = Buffer.from(payload);
 	const contentType = isJson(body) ? 'application/json' : 'application/octet-stream';
-	const deliveries = found.map(each => deliver(parts, from, deliveryOf(each, from, {contentType, body})));
-	return Promise.all(deliveries).then(() => undefined);
+	const deliveries = found.map(each => deliveryOf(each, from, {contentType, body}));
+	try {
+		// What is committed for some of them is delivered to these again when its client sends it again.
+		parts.deliveries.checkRoom(deliveries);
+	} catch (error) {
+		return refused(parts, from, error as AppError);
+	}
+	return Promise.all(deliveries.map(each => deliver(parts, from, each))).then(() => undefined);
 }
 
 const deliveryOf = (

@@ -21,7 +21,13 @@ export type Results = {
 	readonly close: () => void;
 };
 
-type Head = {readonly by: string | undefined; readonly status: number; readonly contentType: string | undefined; readonly atMs: number};
+type Head = {
+	readonly by: string | undefined;
+	readonly status: number;
+	readonly contentType: string | undefined;
+	readonly atMs: number;
+	readonly bytes: number;
+};
 
 /** `found`: what the store has, text by id, in the order of ids. */
 export function openResults(
@@ -31,7 +37,9 @@ export function openResults(
 	/** The oldest first. */
 	const kept = new Map<string, Head>();
 	let cancel: Cancel | undefined;
+	let bytes = 0;
 	const remove = (id: string): void => {
+		bytes -= kept.get(id)?.bytes ?? 0;
 		kept.delete(id);
 		// One that stays is found again by the next term, and is too old then, too.
 		records.put(resultStoreKey(id), undefined).catch(onProblem);
@@ -41,7 +49,7 @@ export function openResults(
 		cancel = undefined;
 		const oldestMs = clock.nowMs() - limits.resultKeptMs;
 		for (const [id, {atMs}] of kept) {
-			if (kept.size <= limits.results && atMs > oldestMs) break;
+			if (kept.size <= limits.results && bytes <= limits.resultsBytes && atMs > oldestMs) break;
 			remove(id);
 		}
 		const [oldest] = kept.values();
@@ -50,7 +58,10 @@ export function openResults(
 	for (const [id, text] of found) {
 		const head = readHead(text);
 		if (head === undefined) remove(id);
-		else kept.set(id, head);
+		else {
+			kept.set(id, head);
+			bytes += head.bytes;
+		}
 	}
 	sweep();
 	return {
@@ -60,11 +71,18 @@ export function openResults(
 			return head === undefined || text === undefined ? undefined : {...head, body: bytesOf(text)};
 		},
 		async keep(id, {by, status, contentType, body}) {
-			const head: Head = {by, status, contentType: contentType?.slice(0, limits.contentTypeCharacters), atMs: clock.nowMs()};
-			await records.put(resultStoreKey(id), keptText({...head, by: by ?? null, contentType: contentType ?? null}, body));
+			const head: Head = {
+				by,
+				status,
+				contentType: contentType?.slice(0, limits.contentTypeCharacters),
+				atMs: clock.nowMs(),
+				bytes: body.length,
+			};
+			await records.put(resultStoreKey(id), keptText({...head, by: by ?? null, contentType: head.contentType ?? null}, body));
+			bytes += head.bytes - (kept.get(id)?.bytes ?? 0);
 			kept.delete(id);
 			kept.set(id, head);
-			if (cancel === undefined || kept.size > limits.results) {
+			if (cancel === undefined || kept.size > limits.results || bytes > limits.resultsBytes) {
 				cancel?.();
 				sweep();
 			}
@@ -75,7 +93,7 @@ export function openResults(
 
 /** Undefined: it says no result. */
 function readHead(text: string): Head | undefined {
-	const {by, status, contentType, atMs} = membersOf(headOf(text));
-	if (typeof status !== 'number' || typeof atMs !== 'number') return undefined;
-	return {by: textOf(by), status, contentType: textOf(contentType), atMs};
+	const {by, status, contentType, atMs, bytes} = membersOf(headOf(text));
+	if (typeof status !== 'number' || typeof atMs !== 'number' || typeof bytes !== 'number') return undefined;
+	return {by: textOf(by), status, contentType: textOf(contentType), atMs, bytes};
 }

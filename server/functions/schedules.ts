@@ -47,7 +47,7 @@ function eachTime(clock: Clock, schedule: CronSchedule, due: (atMs: number) => v
 		cancel = clock.after(Math.min(Math.max(atMs - clock.nowMs(), 0), limits.scheduleLookMs), () => {
 			const nowMs = clock.nowMs();
 			if (nowMs < atMs) return arm(atMs - nowMs > limits.scheduleLookMs ? schedule.nextMs(nowMs) : atMs);
-			due(atMs);
+			if (nowMs - atMs < limits.scheduleLateMs) due(atMs);
 			arm(schedule.nextMs(Math.max(atMs, nowMs)));
 		});
 	};

@@ -4,7 +4,8 @@ import {parseObjectKey} from '../../api/keys.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import type {Clock} from '../../system/time/clock.js';
-import type {Deliveries, Delivery} from './delivery.js';
+import type {OpenDeliveries} from './deliveries.js';
+import type {Delivery} from './delivery.js';
 import {createObjectChanges} from './object-changes.js';
 import {createSchedules} from './schedules.js';
 import {nameOf} from './trigger-delivery.js';
@@ -12,9 +13,9 @@ import type {FunctionName} from './call.js';
 
 export type TriggersOptions = {
 	readonly known: Pick<Known, 'list'>;
-	readonly deliveries: Deliveries;
+	readonly deliveries: Pick<OpenDeliveries, 'accept' | 'giveUp'>;
 	readonly clock: Clock;
-	/** What a trigger had to deliver is not delivered. */
+	/** A trigger will never have anything to deliver. */
 	readonly onGivenUp: (delivery: {readonly function: FunctionName; readonly trigger: string}, why: string) => void;
 };
 
@@ -29,7 +30,7 @@ export function followTriggers({known, deliveries, clock, onGivenUp}: TriggersOp
 	let isOpen = true;
 	const deliver = (delivery: Delivery): void =>
 		void deliveries.accept(delivery).catch((error: unknown) => {
-			if (isOpen) onGivenUp(delivery, (error as Error).message);
+			if (isOpen) deliveries.giveUp(delivery, error as Error);
 		});
 	const schedules = createSchedules(clock, deliver);
 	const objects = createObjectChanges(deliver, (fn, trigger) =>

@@ -25,6 +25,7 @@ export const invoke: Handler = (backend, exchange) => {
 	if (calls === undefined || !isDnsLabel(namespace) || !isDnsSubdomain(name))
 		throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
 	const path = pathBelow(request.url ?? '/');
+	if (wantsLater(exchange) && exchange.method !== 'POST') throw refusal('a call whose answer is fetched later is a POST');
 	if (wantsLater(exchange)) return callLater(backend, exchange, {namespace, name}, path);
 	return calls.call(exchange, {namespace, name}, path);
 };

@@ -206,3 +206,11 @@ test('the need of a version is kept beside that of all', t => {
 	const {object} = told(fn, [], [{type: 'demand', desired: 2, revision: 1} as Message]);
 	t.like(object?.status, {desired: 1, demands: [{revision: 1, desired: 2}]});
 });
+
+test('a version that traffic begins to name keeps its instances until its own calls need fewer', t => {
+	const old = aFunction({artifact: digest('b')});
+	const fn = aFunction({traffic: [{revision: 1, weight: 95}, {weight: 5}]}, {desired: 3, observedGeneration: 0});
+	const {effects, object} = told(fn, version(old, 1, 3));
+	t.deepEqual(writes(effects), ['create add- 3']);
+	t.deepEqual((object as FunctionObject).status?.demands, [{revision: 1, desired: 3}]);
+});

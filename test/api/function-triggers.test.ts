@@ -46,6 +46,7 @@ test('each has one source, a name of its own, and what belongs to it', t => {
 			[{name: 'a', topic: 'a', deadLetterTopic: 'ä'.repeat(513)}],
 			/\.deadLetterTopic: must be at most 16 levels and 1024 bytes, got 1 and 1026/,
 		],
+		[[{name: 'a', topic: 'a/#', deadLetterTopic: 'a/lost'}], /\.deadLetterTopic: must not be a topic that calls this function/],
 		[[{name: 'a', schedule: 'often'}], /\.schedule: /],
 		[[{name: 'a', schedule: '* * * * *', timeZone: 'Mars'}], /\.timeZone: must be a time zone/],
 		[[{name: 'a', schedule: '* * * * *', params: '{'}], /\.params: must be JSON/],

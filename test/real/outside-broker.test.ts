@@ -357,6 +357,7 @@ test('a token uses the topics of users that it names, and control hears those th
 	const messages = createFunctionMessages({
 		triggers,
 		deliveries: {
+			checkRoom: () => undefined,
 			accept(delivery) {
 				delivered.push(delivery);
 				return Promise.resolve('id');

@@ -113,12 +113,47 @@ test('what nobody could begin is no try, however often', async t => {
 	for (let n = 0; n < 5; n++) {
 		(await call(n)).fail(new AppError('ERR_NOT_REACHABLE', {message: 'no instance'}));
 		await settled();
-		clock.advance(limits.deliveryPauseMs);
+		clock.advance(limits.deliveryPauseMs * 2 ** n);
 	}
 	(await call(5)).answer({status: 204});
 	await settled();
 	t.deepEqual(givenUp, []);
 	t.like(counts(deliveries), {delivered: 1, retried: 0, failed: 0});
+});
+
+test('where nobody can begin one, a function has one under way until one was begun', async t => {
+	const {begin, call, calls, clock} = deliveryWorld();
+	const deliveries = begin();
+	for (const n of [1, 2, 3]) await deliveries.accept(aDelivery(String(n)));
+	for (const n of [0, 1, 2]) (await call(n)).fail(new AppError('ERR_NOT_REACHABLE', {message: 'no instance'}));
+	await settled();
+	clock.advance(limits.deliveryPauseMostMs);
+	const fourth = await call(3);
+	await settled();
+	t.is(calls.length, 4);
+	fourth.answer({status: 200});
+	await call(5);
+	t.is(calls.length, 6);
+});
+
+test('the bytes of one function are bounded apart from those of all', async t => {
+	const {begin} = deliveryWorld();
+	const deliveries = begin();
+	const body = 'x'.repeat(limits.deliveryBytes);
+	const most = Math.ceil(limits.deliveriesBytesPerFunction / limits.deliveryBytes);
+	const outcomes = await Promise.allSettled(Array.from({length: most}, () => deliveries.accept(aDelivery(body, {queue: 'a'}))));
+	t.true(outcomes.some(({status}) => status === 'rejected'));
+	t.throws(() => deliveries.checkRoom([aDelivery(body)]), {message: /deliveries to the function "default\/f" wait with/});
+	await t.notThrowsAsync(deliveries.accept(aDelivery(body, {function: {namespace: 'default', name: 'g'}})));
+});
+
+test('what a trigger could not have accepted is counted, told, and a dead letter', async t => {
+	const {begin, givenUp, published} = deliveryWorld();
+	const deliveries = begin();
+	deliveries.giveUp(aDelivery('1', {deadLetterTopic: 'lost'}), new Error('it is too large'));
+	t.deepEqual(givenUp, ['warm: it is too large']);
+	t.like(published[0]?.payload, {function: 'default/f', tries: 0, body: '1', error: {message: 'it is too large'}});
+	t.is(counts(deliveries)?.failed, 1);
 });
 
 test('an answer is kept to be fetched, by its status, also over a new term', async t => {

@@ -28,7 +28,7 @@ async function openDoor(t: ExecutionContext, accept: (delivery: Delivery) => Pro
 	triggers.note(objectKey('functions', 'default', 'f'), {metadata: {name: 'f'}, spec} as unknown as FunctionObject);
 	const messages = createFunctionMessages({
 		triggers,
-		deliveries: {accept},
+		deliveries: {accept, checkRoom: () => undefined},
 		call: sum,
 		publish: (topic, payload) => broker.publish(topic, payload, {retain: false}),
 		onRefused: () => undefined,

@@ -33,6 +33,7 @@ function aDoor(accept: (delivery: Delivery) => Promise<string> = () => Promise.r
 	const messages = createFunctionMessages({
 		triggers,
 		deliveries: {
+			checkRoom: () => undefined,
 			accept(delivery) {
 				made.push(delivery);
 				return accept(delivery);

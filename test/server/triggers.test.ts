@@ -26,6 +26,7 @@ function followed(fn: FunctionObject, clock = new ManualClock(Date.UTC(2030, 0, 
 				accepted.push(delivery);
 				return Promise.resolve('id');
 			},
+			giveUp: ({trigger}, error) => void givenUp.push(`${trigger}: ${error.message}`),
 		},
 		onGivenUp: ({trigger}, why) => void givenUp.push(`${trigger}: ${why}`),
 	});

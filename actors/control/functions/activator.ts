@@ -89,7 +89,7 @@ const functionAt = (key: ObjectKey, {known}: Context): FunctionObject | undefine
 function acquired(state: ActivatorState, {ticket, avoid, replyTo}: Acquire, context: Context): Next<ActivatorState> {
 	if (replyTo === undefined) return next(state);
 	const refuse = (outcome: Outcome<never>): Next<ActivatorState> => next(state, reply(replyTo, outcome));
-	const refusal = refusalOf(state.function, functionAt(state.function, context));
+	const refusal = refusalOf(state, functionAt(state.function, context), context);
 	if (refusal !== undefined) return refuse(refusal);
 	if (state.held.length >= limits.functionQueue) {
 		const message = `${state.held.length} calls wait for an instance already, and no more are taken; try again`;
@@ -99,9 +99,11 @@ function acquired(state: ActivatorState, {ticket, avoid, replyTo}: Acquire, cont
 }
 
 /** Why it cannot be called at all. */
-function refusalOf(key: ObjectKey, fn: FunctionObject | undefined): Outcome<never> | undefined {
+function refusalOf({function: key, revision}: ActivatorInput, fn: FunctionObject | undefined, {self}: Context): Outcome<never> | undefined {
 	const {name} = parseObjectKey(key);
 	if (fn === undefined || isDeleting(fn)) return failed('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
+	// Who asks again is told which version it is now.
+	if (!isNamed(fn, revision)) return failed('ERR_ACTOR_STOPPED', {address: self});
 	if (!lacksCode(fn.spec)) return undefined;
 	return failed('ERR_CONFLICT', {
 		resource: 'functions.troupe.dev',
@@ -120,7 +122,7 @@ function released(state: ActivatorState, {ticket}: Release, context: Context): N
 function settled(state: ActivatorState, context: Context): Next<ActivatorState> {
 	const fn = functionAt(state.function, context);
 	const seen = {...state, instances: instancesNow(fn, context.known, state), told: demandOf(fn, state.revision)};
-	const refusal = refusalOf(state.function, fn);
+	const refusal = refusalOf(state, fn, context);
 	if (refusal === undefined) return gone(seen, context);
 	const {state: after, effects} = gone({...seen, held: []}, context);
 	return next(after, [...state.held.flatMap(({replyTo}) => reply(replyTo, refusal)), ...effects]);

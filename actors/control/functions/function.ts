@@ -59,15 +59,29 @@ const demandOf = ({spec, status}: FunctionObject, revision: number): number =>
 const isNamed = (spec: FunctionSpec | undefined, revision: number): boolean =>
 	spec?.traffic?.some(share => share.revision === revision) === true;
 
-function reconcile(fn: FunctionObject, context: Context, failures: Failures): Reconciliation<FunctionStatus> {
-	if (fn.spec === undefined || isDeleting(fn)) return {effects: []};
+function reconcile(object: FunctionObject, context: Context, failures: Failures): Reconciliation<FunctionStatus> {
+	if (object.spec === undefined || isDeleting(object)) return {effects: []};
 	const {known, pending, nowMs} = context;
-	const template = templateOf(fn);
-	const sets = setsOf(fn, known, nowMs);
+	const template = templateOf(object);
+	const sets = setsOf(object, known, nowMs);
+	const fn = withDemandsOfNewlyNamed(object, template, sets);
 	const newest = template === undefined ? undefined : sets.find(({set}) => isOfVersion(set, template));
 	const old = sets.filter(each => each !== newest);
 	const steps = pending.size > 0 || template === undefined ? [] : stepsOf({fn, template, newest, old}, context);
 	return {status: statusOf(fn, newest, sets, failures, nowMs), effects: [...attended(fn), ...steps]};
+}
+
+/** A version that traffic begins to name keeps the instances that it has: its own activator lets them go when its calls need fewer. */
+function withDemandsOfNewlyNamed(fn: FunctionObject, template: FunctionTemplate | undefined, sets: readonly SizedSet[]): FunctionObject {
+	const {observedGeneration, demands = []} = fn.status ?? {};
+	if (fn.spec?.traffic === undefined || observedGeneration === fn.metadata.generation) return fn;
+	const newly = sets.flatMap(({set, wanted}) => {
+		const revision = revisionOf(set);
+		const isKnown = demands.some(each => each.revision === revision);
+		return wanted === 0 || isKnown || isOfVersion(set, template) || !isNamed(fn.spec, revision) ? [] : [{revision, desired: wanted}];
+	});
+	if (newly.length === 0) return fn;
+	return {...fn, status: {...fn.status, demands: [...demands, ...newly].sort((a, b) => a.revision - b.revision)}};
 }
 
 /** Whoever has instances has an activator, which lets them go when nobody calls. */
