@@ -4,7 +4,7 @@ import type {FunctionSpec} from './kinds/function.js';
 
 export type Share = NonNullable<FunctionSpec['traffic']>[number];
 
-type Headers = {readonly [name: string]: unknown};
+type Headers = {readonly [name: string]: string | number | readonly string[] | undefined};
 
 /** `chance` from 0 up to 1. Undefined: the newest one. */
 export function revisionFor(traffic: readonly Share[] | undefined, headers: Headers, chance: number): number | undefined {
@@ -22,6 +22,6 @@ export const shareOf = ({weight, match}: Share): number => weight ?? (match === 
 function holds({name, exact, prefix}: NonNullable<Share['match']>['header'], headers: Headers): boolean {
 	const value = headers[name.toLowerCase()];
 	if (value === undefined) return false;
-	const text = [value].flat().join(', ');
+	const text = typeof value === 'object' ? value.join(', ') : String(value);
 	return exact === undefined ? text.startsWith(prefix ?? '') : text === exact;
 }

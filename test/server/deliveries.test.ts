@@ -147,7 +147,7 @@ test('the bytes of one function are bounded apart from those of all', async t =>
 	await t.notThrowsAsync(deliveries.accept(aDelivery(body, {function: {namespace: 'default', name: 'g'}})));
 });
 
-test('what a trigger could not have accepted is counted, told, and a dead letter', async t => {
+test('what a trigger could not have accepted is counted, told, and a dead letter', t => {
 	const {begin, givenUp, published} = deliveryWorld();
 	const deliveries = begin();
 	deliveries.giveUp(aDelivery('1', {deadLetterTopic: 'lost'}), new Error('it is too large'));

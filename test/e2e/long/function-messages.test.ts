@@ -4,7 +4,6 @@ import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import test from 'ava';
 import {connectAsync, type MqttClient} from 'mqtt';
-import type {Pod} from '../../../api/kinds/pod.js';
 import {functionLabel} from '../../../api/function-instance.js';
 import {isReady, pidOf} from '../../../bench/rigs/cluster/pods.js';
 import {eventually, followObjects} from '../../../bench/rigs/cluster/waiting.js';
@@ -140,7 +139,7 @@ test.serial(
 			await goesOn(part);
 			const pods = await followObjects(await cluster.client(), 'pods');
 			const ofCounts = [...pods.objects.values()].filter(pod => pod.metadata.labels?.[functionLabel] === 'counts' && isReady(pod));
-			const pid = pidOf(ofCounts[0] as Pod);
+			const pid = pidOf(ofCounts[0]);
 			pods.close();
 			if (pid !== undefined) process.kill(pid, 'SIGKILL');
 			await goesOn(part + 10);
