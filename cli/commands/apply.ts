@@ -43,7 +43,10 @@ function became({live, write}: Planned, written: ApiObject, isDryRun: boolean): 
 }
 
 /** What became of an object meanwhile by itself is no change that was asked for. */
-function isSameButStatus({status: _before, metadata: before, ...live}: ApiObject, {status: _after, metadata: after, ...written}: ApiObject): boolean {
+function isSameButStatus(
+	{status: _before, metadata: before, ...live}: ApiObject,
+	{status: _after, metadata: after, ...written}: ApiObject,
+): boolean {
 	if (before.resourceVersion === after.resourceVersion) return true;
 	return deepEqual([live, {...before, resourceVersion: ''}], [written, {...after, resourceVersion: ''}]);
 }
