@@ -94,73 +94,70 @@ test.serial('what cannot be delivered goes to its topic for dead letters, and th
 	);
 });
 
-test.serial(
-	'ten thousand acknowledged messages are all delivered, in order of their topic, while instances and the cluster are killed',
-	async t => {
-		t.timeout(300_000);
-		told.length = 0;
-		await deploy(cluster, 'counts', telling(), {concurrency: 16, max: 2, triggers: [{name: 'all', topic: 'many/+', retries: 100}]});
-		// As an ordinary user a tenth: what is tested is the same, and is tested as root as well.
-		const [topics, each] = [20, process.getuid?.() === 0 ? 500 : 50];
-		const {mqtt, api, web} = cluster.endpoints();
-		const client: MqttClient = await connectAsync(mqtt, {
-			username: 'admin',
-			password: cluster.token(),
-			clientId: 'many',
-			clean: false,
-			reconnectPeriod: 100,
-		});
-		client.on('error', () => undefined);
-		t.teardown(() => client.endAsync(true));
-		let acknowledged = 0;
-		const published = Promise.all(
-			Array.from({length: topics}, async (_, topic) => {
-				// A window for each, so that no message overtakes another one of its topic when it is sent again.
-				for (let n = 0; n < each; n++) {
-					await client.publishAsync(`many/${topic}`, String(n), {qos: 1});
-					acknowledged++;
-				}
-			}),
-		);
-		const different = (): number => new Set(told.map(({topic, body}) => `${topic} ${body}`)).size;
-		/** Step by step: how long all of it takes is the machine's matter. */
-		const goesOn = async (part: number): Promise<void> => {
-			const goal = (topics * each * part) / 100;
-			while (different() < goal) {
-				const step = Math.min(different() + 50, goal);
-				await eventually(
-					`${step} are delivered`,
-					() => different() >= step,
-					() => `${different()} told, ${acknowledged} acknowledged`,
-				);
+test.serial('every acknowledged message is delivered, in order of its topic, while instances and the cluster are killed', async t => {
+	t.timeout(300_000);
+	told.length = 0;
+	await deploy(cluster, 'counts', telling(), {concurrency: 16, max: 2, triggers: [{name: 'all', topic: 'many/+', retries: 100}]});
+	// As an ordinary user a tenth: what is tested is the same, and is tested as root as well.
+	const [topics, each] = [20, process.getuid?.() === 0 ? 500 : 50];
+	const {mqtt, api, web} = cluster.endpoints();
+	const client: MqttClient = await connectAsync(mqtt, {
+		username: 'admin',
+		password: cluster.token(),
+		clientId: 'many',
+		clean: false,
+		reconnectPeriod: 100,
+	});
+	client.on('error', () => undefined);
+	t.teardown(() => client.endAsync(true));
+	let acknowledged = 0;
+	const published = Promise.all(
+		Array.from({length: topics}, async (_, topic) => {
+			// A window for each, so that no message overtakes another one of its topic when it is sent again.
+			for (let n = 0; n < each; n++) {
+				await client.publishAsync(`many/${topic}`, String(n), {qos: 1});
+				acknowledged++;
 			}
-		};
-		const hostOf = (url: string): string => new URL(url).host;
-		for (const part of [10, 40]) {
-			await goesOn(part);
-			const pods = await followObjects(await cluster.client(), 'pods');
-			const ofCounts = [...pods.objects.values()].filter(pod => pod.metadata.labels?.[functionLabel] === 'counts' && isReady(pod));
-			const pid = pidOf(ofCounts[0]);
-			pods.close();
-			if (pid !== undefined) process.kill(pid, 'SIGKILL');
-			await goesOn(part + 10);
-			await cluster.killCluster();
-			const up = await cluster.troupe(
-				...['up', '--detach', `--node=${nodeName}`, '--network=shared'],
-				...[`--api=${hostOf(api)}`, `--web=${hostOf(web)}`, `--mqtt=${hostOf(mqtt)}`],
-			);
-			t.is(up.code, 0, up.err);
-		}
-		await goesOn(100);
-		await published;
-		for (let topic = 0; topic < topics; topic++) {
-			const firsts = [...new Set(told.filter(each => each.topic === `many/${topic}`).map(({body}) => Number(body)))];
-			t.deepEqual(
-				firsts,
-				Array.from({length: each}, (_, n) => n),
-				`many/${topic}`,
+		}),
+	);
+	const different = (): number => new Set(told.map(({topic, body}) => `${topic} ${body}`)).size;
+	/** Step by step: how long all of it takes is the machine's matter. */
+	const goesOn = async (part: number): Promise<void> => {
+		const goal = (topics * each * part) / 100;
+		while (different() < goal) {
+			const step = Math.min(different() + 50, goal);
+			await eventually(
+				`${step} are delivered`,
+				() => different() >= step,
+				() => `${different()} told, ${acknowledged} acknowledged`,
 			);
 		}
-		t.log(`${topics * each} messages, ${told.length} deliveries`);
-	},
-);
+	};
+	const hostOf = (url: string): string => new URL(url).host;
+	for (const part of [10, 40]) {
+		await goesOn(part);
+		const pods = await followObjects(await cluster.client(), 'pods');
+		const ofCounts = [...pods.objects.values()].filter(pod => pod.metadata.labels?.[functionLabel] === 'counts' && isReady(pod));
+		const pid = pidOf(ofCounts[0]);
+		pods.close();
+		if (pid !== undefined) process.kill(pid, 'SIGKILL');
+		await goesOn(part + 10);
+		await cluster.killCluster();
+		const up = await cluster.troupe(
+			...['up', '--detach', `--node=${nodeName}`, '--network=shared'],
+			...[`--api=${hostOf(api)}`, `--web=${hostOf(web)}`, `--mqtt=${hostOf(mqtt)}`],
+		);
+		t.is(up.code, 0, up.err);
+	}
+	await goesOn(100);
+	await published;
+	for (let topic = 0; topic < topics; topic++) {
+		const firsts = [...new Set(told.filter(each => each.topic === `many/${topic}`).map(({body}) => Number(body)))];
+		t.deepEqual(
+			firsts,
+			Array.from({length: each}, (_, n) => n),
+			`many/${topic}`,
+		);
+	}
+	t.log(`${topics * each} messages, ${told.length} deliveries`);
+});
