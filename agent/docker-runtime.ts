@@ -17,14 +17,13 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {kubernetesArchitecture} from '../api/architecture.js';
-import {AppError, failed, failure, succeeded, type Failure, type Outcome} from '../api/errors.js';
+import {failed, succeeded, type Outcome} from '../api/errors.js';
 import type {NodeFeature} from '../api/features.js';
 import {functionContainer, functionPort, type FunctionInstance} from '../api/function-instance.js';
 import {limits} from '../api/limits.js';
 import type {
 	ContainerSpec,
 	ExitListener,
-	ForwardRequest,
 	OpenedSpec,
 	RunningContainer,
 	Runtime,
@@ -67,6 +66,7 @@ import {makeWarm, takesNames} from './docker/sandboxes/warm-sandbox.js';
 import {createSessions, sessionHandlers} from './exec-sessions.js';
 import {connectToPort, createConnections} from './forward/connections.js';
 import {isInstanceAt} from './functions/instance-code.js';
+import {connectInstance, forwardToInstance} from './functions/instance-ways.js';
 import {portIn, programEnd, writePort} from './functions/program-port.js';
 import {runnerEnd} from './functions/runner-socket.js';
 import type {CallsEnd} from './functions/when-listens.js';
@@ -143,7 +143,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): DockerRuntim
 		},
 		onExit: next => void (tellEnd = next),
 		onEvent: next => void (tell = next),
-		connectFunction: uid => connectFunction(parts, uid),
+		connectFunction: uid => connectInstance(parts, uid),
 		async close() {
 			const isSaved = images.close();
 			reader.close();
@@ -382,7 +382,7 @@ function handlersOf(parts: Parts): Handlers {
 			),
 		'forward.open': ({request}, done) =>
 			withPod(parts, request.uid, done, () => {
-				if (request.port === 'function') return forwardToFunction(parts, request, done);
+				if (request.port === 'function') return forwardToInstance(parts, request, done);
 				const podIP = sandboxes.infraOf(request.uid)?.podIP;
 				if (podIP === undefined) done(lostSandbox(request.uid));
 				else parts.connections.open(request, () => Promise.resolve([podIP]), done);
@@ -423,25 +423,6 @@ function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Va
 	if (removals.isRemoving(uid)) done(failed('ERR_RUNTIME', {message: `the sandbox "${uid}" is being removed`}));
 	else if (pod === undefined) done(noSandbox(uid));
 	else run(pod);
-}
-
-/** Only a node that has the pod connects to it: other nodes connect to ports. */
-function forwardToFunction(
-	{callsEndOf, connections}: Parts,
-	{uid, relayedFor}: ForwardRequest,
-	done: Done<{readonly session: string}>,
-): void {
-	const end = relayedFor === undefined ? callsEndOf(uid) : noInstance(uid);
-	if (!end.ok) return done(end);
-	const connect = (): Promise<Socket | Failure> =>
-		end.value.connect().catch((error: unknown) => failure('ERR_NOT_REACHABLE', {message: explained(error)}));
-	connections.openWith(connect, relayedFor, done);
-}
-
-async function connectFunction({sandboxes, callsEndOf}: Parts, uid: string): Promise<Socket> {
-	const end = sandboxes.find(uid) === undefined ? noSandbox(uid) : callsEndOf(uid);
-	if (!end.ok) throw AppError.of(end.error);
-	return end.value.connect();
 }
 
 const startRefused = ({container}: ContainerSpec['id'], reason: string): ReturnType<typeof failed> =>

@@ -17,7 +17,7 @@
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Socket} from 'node:net';
-import {AppError, failed, failure, succeeded, type Failure, type Outcome} from '../api/errors.js';
+import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {functionContainer, type FunctionInstance} from '../api/function-instance.js';
 import {limits} from '../api/limits.js';
 import type {
@@ -66,10 +66,11 @@ import {startNotes} from './process/host/start-notes.js';
 import {createStock} from './process/attempts/stock.js';
 import {createVolumes} from './volumes/volumes.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
-import {noImages, noInstance, noLease, noSandbox} from './refusals.js';
+import {noImages, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {createSessions} from './exec-sessions.js';
 import {connectToPort, createConnections} from './forward/connections.js';
+import {connectInstance, forwardToInstance} from './functions/instance-ways.js';
 import {createLookups, type Lookups} from './forward/lookups.js';
 import {codeOf, type OwnedPlace, type RunnerPlace} from './functions/runner-place.js';
 import {pathsIn, runnerConfigOf, runnerWords, type Programs} from './functions/runner-files.js';
@@ -156,7 +157,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 		},
 		// A pod is folders and an address here: nothing of it dies by itself, nothing is pulled, and the host stays as it was found.
 		onEvent: () => undefined,
-		connectFunction: uid => connectFunction(parts, uid),
+		connectFunction: uid => connectInstance(parts, uid),
 		functionPlace(uid) {
 			const place = parts.runnerPlaceOf(uid);
 			if (!place.ok || portIn(place.value.home) !== undefined) return undefined;
@@ -361,7 +362,7 @@ function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string
 
 function forward(parts: Parts, pod: SandboxRecord, request: ForwardRequest, done: Done<{readonly session: string}>): void {
 	const {port} = request;
-	if (port === 'function') forwardToFunction(parts, request, done);
+	if (port === 'function') forwardToInstance(parts, request, done);
 	else parts.connections.open(request, parts.addressesOf(pod, port), done);
 }
 
@@ -380,25 +381,6 @@ function addressesAt(
 	const addresses = [podIP, '127.0.0.1', '::1'];
 	const look = async (): Promise<readonly string[]> => listeningAt(await processesOfPod(parts, uid), addresses, port);
 	return () => parts.lookups(`${uid}:${port}`, look);
-}
-
-/** Only a node that has the pod connects to it: other nodes connect to ports. */
-function forwardToFunction(
-	{callsEndOf, connections}: Parts,
-	{uid, relayedFor}: ForwardRequest,
-	done: Done<{readonly session: string}>,
-): void {
-	const end = relayedFor === undefined ? callsEndOf(uid) : noInstance(uid);
-	if (!end.ok) return done(end);
-	const connect = (): Promise<Socket | Failure> =>
-		end.value.connect().catch((error: unknown) => failure('ERR_NOT_REACHABLE', {message: explained(error)}));
-	connections.openWith(connect, relayedFor, done);
-}
-
-async function connectFunction({sandboxes, callsEndOf}: Parts, uid: string): Promise<Socket> {
-	const end = sandboxes.find(uid) === undefined ? noSandbox(uid) : callsEndOf(uid);
-	if (!end.ok) throw AppError.of(end.error);
-	return end.value.connect();
 }
 
 /** Runs with the pod of a command; otherwise answers why there is none to be used. */

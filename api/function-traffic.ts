@@ -1,8 +1,9 @@
 // Which version of a function takes a call: by a header, or by chance and weight.
 
-import type {FunctionSpec} from './kinds/function.js';
+import type {spec} from './schemas/function.js';
+import type {ShapeOf} from './schemas/parts.js';
 
-export type Share = NonNullable<FunctionSpec['traffic']>[number];
+export type Share = NonNullable<ShapeOf<typeof spec>['traffic']>[number];
 
 type Headers = {readonly [name: string]: string | number | readonly string[] | undefined};
 

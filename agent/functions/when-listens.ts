@@ -54,6 +54,17 @@ export function whenListens(end: CallsEnd, {timeoutMs, clock, whenEnded}: Waitin
 	return () => isNot('its agent stops');
 }
 
+/** The same, among others that are called off together. */
+export function awaitCalls(end: CallsEnd, others: Set<Cancel>, waiting: Waiting, done: (outcome: Outcome<ActionResult>) => void): void {
+	let stop: Cancel = () => undefined;
+	const stopped: Cancel = () => stop();
+	others.add(stopped);
+	stop = whenListens(end, waiting, outcome => {
+		others.delete(stopped);
+		done(outcome);
+	});
+}
+
 const takes = (end: CallsEnd): Promise<boolean> =>
 	end.connect().then(
 		socket => {

@@ -1,5 +1,6 @@
 // The rules for the versions of a function that share its calls.
 
+import {shareOf, type Share} from '../function-traffic.js';
 import {limits} from '../limits.js';
 import type {Json} from '../object.js';
 import {shown} from '../shown.js';
@@ -22,7 +23,6 @@ export function checkTraffic(found: Found, path: string, value: Json | undefined
 		if (exact !== undefined && prefix !== undefined)
 			refuse(found, `${path}[${at}].match.header`, 'must have one of exact and prefix, and not both');
 	});
-	const weights = shares.map(({weight, match}) => (typeof weight === 'number' ? weight : match === undefined ? 1 : 0));
-	if (weights.every(weight => weight === 0))
+	if (shares.every(share => shareOf(share as Share) === 0))
 		refuse(found, path, 'need a weight above 0 in at least one of them: it takes the calls that no match takes');
 }

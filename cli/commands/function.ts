@@ -7,9 +7,10 @@ import {functionLanguages} from '../../api/function-languages.js';
 import {limits} from '../../api/limits.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
-import {failedError, interruptedExitCode, type Flags, type Invocation, usageError} from '../command.js';
+import {failedError, type Flags, type Invocation, usageError} from '../command.js';
 import {reasonOf} from '../files/bounded-file.js';
 import {errorIn, pour} from '../function/answer.js';
+import {endings} from '../function/endings.js';
 import {withInstaller, type Install} from '../function/install.js';
 import {languageOf} from '../function/language.js';
 import {callHere} from '../function/local-call.js';
@@ -95,9 +96,6 @@ async function callWith(invocation: Invocation, words: readonly string[], instal
 		for (const signal of Object.keys(endings)) process.off(signal, end);
 	}
 }
-
-/** The exit code of each signal that ends a call, as a shell tells it. */
-const endings = {SIGINT: interruptedExitCode, SIGTERM: 143, SIGHUP: 129};
 
 function timeoutOf(flags: Flags): number {
 	const text = flags.text('timeout');

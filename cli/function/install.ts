@@ -13,8 +13,9 @@ import {AppError} from '../../api/errors.js';
 import type {FunctionLanguage} from '../../api/function-languages.js';
 import {archiveBounds} from '../../system/archive/bounds.js';
 import {hasCode} from '../../system/files/errno.js';
-import {interruptedExitCode, type Invocation} from '../command.js';
+import type {Invocation} from '../command.js';
 import {reasonOf} from '../files/bounded-file.js';
+import {endings} from './endings.js';
 
 /** What is shown of a folder, where it is, and its language; undefined: any. */
 export type Source = {readonly named: string; readonly folder: string; readonly language: FunctionLanguage | undefined};
@@ -51,9 +52,6 @@ export async function withInstaller<Value>(invocation: Invocation, run: (install
 		clear();
 	}
 }
-
-/** The exit code of each signal, as a shell tells it. */
-const endings = {SIGINT: interruptedExitCode, SIGTERM: 143, SIGHUP: 129};
 
 function killGroup(leader: number): void {
 	try {

@@ -7,13 +7,13 @@ import {request as httpRequest, type ClientRequest, type IncomingMessage} from '
 import type {DeleteObject} from '../../actors/control/objects/object-message.js';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
 import {isOfVersion, templateOf} from '../../actors/control/functions/function-template.js';
+import {revisionOf} from '../../actors/control/workloads/revisions.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {runtimeOf, timeoutMsOf, type FunctionObject} from '../../api/kinds/function.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {objectAddress, objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {revisionAnnotation} from '../../api/rollouts.js';
 import {revisionFor} from '../../api/function-traffic.js';
 import {systemRandom} from '../../system/time/random.js';
 import {hasCode} from '../../system/files/errno.js';
@@ -37,7 +37,7 @@ export type CallParts = {
 export async function callFunction(parts: CallParts, caller: Caller, fn: FunctionName): Promise<void> {
 	const {control, clock, counters} = parts;
 	const key = objectKey('functions', fn.namespace, fn.name);
-	let revision = revisionOf(control, key, caller.headers);
+	let revision = calledRevision(control, key, caller.headers);
 	const counted = counters.begun(functionAt(control, key));
 	const cause = `${caller.door} calls ${key}`;
 	const under: UnderWay = {upstream: undefined};
@@ -66,7 +66,7 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 			if (caller.isGone()) return;
 			if (slot === 'other') {
 				release();
-				revision = revisionOf(control, key, caller.headers);
+				revision = calledRevision(control, key, caller.headers);
 				continue;
 			}
 			if (slot === undefined) {
@@ -92,13 +92,12 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 }
 
 /** The version that takes the call; undefined: the newest, also where the one that is named is that, or is none. */
-function revisionOf({index}: ControlPlane, key: ObjectKey, headers: Caller['headers']): number | undefined {
-	const fn = index.get(key) as FunctionObject | undefined;
+function calledRevision(control: ControlPlane, key: ObjectKey, headers: Caller['headers']): number | undefined {
+	const fn = functionAt(control, key);
 	const revision = revisionFor(fn?.spec?.traffic, headers, systemRandom.next());
 	if (fn === undefined || revision === undefined) return undefined;
-	for (const set of index.byOwner(fn.metadata.uid))
-		if (set.metadata.annotations?.[revisionAnnotation] === String(revision))
-			return isOfVersion(set as ReplicaSet, templateOf(fn)) ? undefined : revision;
+	for (const set of control.index.byOwner(fn.metadata.uid))
+		if (revisionOf(set as ReplicaSet) === revision) return isOfVersion(set as ReplicaSet, templateOf(fn)) ? undefined : revision;
 	return undefined;
 }
 
@@ -174,12 +173,21 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
 	const upstream = httpRequest(options);
 	under.upstream = upstream;
 	let isLate = false;
-	const cancel = clock.after(timeoutMs + limits.functionOverdueMs, () => {
+	let hasAnswer = false;
+	const late = (): void => {
 		isLate = true;
 		upstream.destroy(new Error('it took too long'));
+	};
+	const overdueMs = timeoutMs + limits.functionOverdueMs;
+	let cancel = clock.after(limits.forwardConnectMs + overdueMs, late);
+	// The runner counts from when it has the call.
+	upstream.once('socket', () => {
+		cancel();
+		cancel = clock.after(overdueMs, late);
 	});
 	try {
 		const answer = await answerTo(upstream, caller);
+		hasAnswer = true;
 		if (answer.headers[refusedHeader] !== undefined && rest === undefined) {
 			answer.resume();
 			return {type: 'failed', message: 'every instance that was tried takes no calls just now', isRepeatable: true};
@@ -188,8 +196,8 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
 		counted.ends((answer.statusCode ?? 502) >= 500 ? 'failed' : 'answered');
 		return {type: 'answered'};
 	} catch (error) {
-		// What breaks off an answer says nothing of why.
-		if (isLate) await replaceStuck(control, key, slot);
+		// An answer that has begun may take long since its client does not read it.
+		if (isLate && !hasAnswer) await replaceStuck(control, key, slot);
 		if (caller.hasBegun() || caller.isGone()) {
 			// What has begun as an answer cannot become another one: the client has to see that it is not whole.
 			counted.ends('failed');
@@ -211,13 +219,13 @@ async function attempt({control, connections, clock}: CallParts, {caller, counte
  * A runner answers in time, unless its function keeps it from all it does: no call would get through any more. It is another one's turn. A program of
  * its own has no such promise to keep.
  */
-async function replaceStuck({index, ask}: ControlPlane, key: ObjectKey, {pod, uid}: Slot): Promise<void> {
-	const fn = index.get(key) as FunctionObject | undefined;
+async function replaceStuck(control: ControlPlane, key: ObjectKey, {pod, uid}: Slot): Promise<void> {
+	const fn = functionAt(control, key);
 	if (runtimeOf(fn?.spec ?? {}) === 'program') return;
 	const message: DeleteObject = {type: 'delete', uid};
 	const cause = `a call of ${key} was not answered in its time`;
 	// Whoever hears of the time-out may call again at once.
-	await ask(objectAddress(objectKey('pods', fn?.metadata.namespace, pod)), message, {deadlineMs: limits.functionOverdueMs, cause});
+	await control.ask(objectAddress(objectKey('pods', fn?.metadata.namespace, pod)), message, {deadlineMs: limits.functionOverdueMs, cause});
 }
 
 const tooLarge = (): AppError => new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.functionBodyBytes} bytes`});

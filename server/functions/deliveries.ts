@@ -77,7 +77,8 @@ export function openDeliveries(
 ): OpenDeliveries & {readonly begin: () => void} {
 	const state: State = {
 		options,
-		lanes: createLanes(options.clock, kept => void deliver(state, kept)),
+		// What is thrown here was nobody's to throw; the delivery is made by the next term.
+		lanes: createLanes(options.clock, kept => void deliver(state, kept).catch(options.onProblem)),
 		waiting: new Map(),
 		listeners: new Map(),
 		bytes: 0,

@@ -14,7 +14,7 @@ export type Lanes = {
 	readonly add: (kept: Kept) => void;
 	/** One that is under way comes back in the first place of its queue, and begins after that time. */
 	readonly again: (kept: Kept, pauseMs: number) => void;
-	/** The same of one that nobody could begin: until one could, its function has one under way at a time, tried less and less often. */
+	/** The same of one that nobody could begin: until one could, its function has one under way at a time, after pauses that get longer. */
 	readonly notBegun: (kept: Kept) => void;
 	/** One that is under way is over. */
 	readonly done: (kept: Kept) => void;
@@ -44,8 +44,9 @@ type Lane = {
 	underWay: number;
 	waiting: number;
 	bytes: number;
-	/** How often in a row none could be begun. */
+	/** How often in a row none could be begun, and whether none is, for a while. */
 	inVain: number;
+	isPaused: boolean;
 	readonly counts: Map<string, {-readonly [Name in keyof DeliveryCounts]: DeliveryCounts[Name]}>;
 };
 
@@ -65,7 +66,16 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 
 	const laneOf = (fn: FunctionName): Lane => {
 		const key = laneKey(fn);
-		const lane = lanes.get(key) ?? {queues: new Map(), ready: new Set(), underWay: 0, waiting: 0, bytes: 0, inVain: 0, counts: new Map()};
+		const lane = lanes.get(key) ?? {
+			queues: new Map(),
+			ready: new Set(),
+			underWay: 0,
+			waiting: 0,
+			bytes: 0,
+			inVain: 0,
+			isPaused: false,
+			counts: new Map(),
+		};
 		lanes.delete(key);
 		lanes.set(key, lane);
 		for (const [old, {waiting}] of lanes) {
@@ -74,7 +84,8 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 		}
 		return lane;
 	};
-	const mayBegin = ({ready, underWay: of, inVain}: Lane): boolean => ready.size > 0 && of < (inVain === 0 ? limits.deliveriesUnderWay : 1);
+	const mayBegin = ({ready, underWay: of, inVain, isPaused}: Lane): boolean =>
+		ready.size > 0 && !isPaused && of < (inVain === 0 ? limits.deliveriesUnderWay : 1);
 	const pump = (): void => {
 		if (isPumping) return;
 		isPumping = true;
@@ -106,10 +117,15 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 		if (mayBegin(lane)) turns.add(lane);
 		pump();
 	};
-	const pause = (lane: Lane, kept: Kept, pauseMs: number): void => {
+	/** One of it was begun: others may be, too. */
+	const begins = (lane: Lane): void => {
+		lane.inVain = 0;
+		lane.isPaused = false;
+	};
+	const after = (pauseMs: number, act: () => void): void => {
 		const cancel = clock.after(pauseMs, () => {
 			pauses.delete(cancel);
-			makeReady(lane, queueOf(kept));
+			act();
 		});
 		pauses.add(cancel);
 	};
@@ -136,20 +152,25 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 		},
 		again(kept, pauseMs) {
 			const lane = laneOf(kept.function);
-			lane.inVain = 0;
+			begins(lane);
 			ends(lane);
-			pause(lane, kept, pauseMs);
+			after(pauseMs, () => makeReady(lane, queueOf(kept)));
 		},
 		notBegun(kept) {
 			const lane = laneOf(kept.function);
-			const pauseMs = Math.min(limits.deliveryPauseMs * 2 ** lane.inVain, limits.deliveryPauseMostMs);
-			lane.inVain = Math.min(lane.inVain + 1, mostDoublings);
-			// The others of it wait for this one: when it comes back they would not fare better.
-			lane.underWay--;
-			underWay--;
+			// Those that were begun with it fail with it: that is one time.
+			if (lane.inVain === 0 || lane.underWay === 1) lane.inVain = Math.min(lane.inVain + 1, mostDoublings);
+			if (!lane.isPaused) {
+				lane.isPaused = true;
+				after(Math.min(limits.deliveryPauseMs * 2 ** (lane.inVain - 1), limits.deliveryPauseMostMs), () => {
+					lane.isPaused = false;
+					if (mayBegin(lane)) turns.add(lane);
+					pump();
+				});
+			}
 			turns.delete(lane);
-			pause(lane, kept, pauseMs);
-			pump();
+			lane.ready.add(queueOf(kept));
+			ends(lane);
 		},
 		done(kept) {
 			const lane = laneOf(kept.function);
@@ -160,7 +181,7 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 			else lane.ready.add(name);
 			lane.waiting--;
 			lane.bytes -= kept.bytes;
-			lane.inVain = 0;
+			begins(lane);
 			countsIn(lane, kept.trigger).waiting--;
 			ends(lane);
 		},

@@ -18,6 +18,7 @@ import type {FunctionName} from './call.js';
 import {invokeMessages, type CallWhole, type Deliveries, type Delivery} from './delivery.js';
 import {answerReply, errorReply} from './invoke-reply.js';
 import type {TopicTrigger, TopicTriggers} from './topic-triggers.js';
+import {triggerDelivery} from './trigger-delivery.js';
 
 export type FunctionMessagesOptions = {
 	readonly triggers: Pick<TopicTriggers, 'match'>;
@@ -75,21 +76,13 @@ function trigger(parts: Parts, login: string | undefined, {topic, payload}: Clie
 	return Promise.all(deliveries.map(each => deliver(parts, from, each))).then(() => undefined);
 }
 
-const deliveryOf = (
-	{function: fn, name, retries, deadLetterTopic}: TopicTrigger,
-	{topic, login}: From,
-	content: Pick<Delivery, 'contentType' | 'body'>,
-): Delivery => ({
-	function: fn,
-	trigger: name,
-	queue: `topic:${topic}`,
-	by: login,
-	...content,
-	headers: {'x-troupe-trigger': name, 'x-troupe-topic': headerOf(topic)},
-	retries,
-	deadLetterTopic,
-	reply: undefined,
-});
+const deliveryOf = (each: TopicTrigger, {topic, login}: From, content: Pick<Delivery, 'contentType' | 'body'>): Delivery =>
+	triggerDelivery(each.function, each, {
+		queue: `topic:${topic}`,
+		by: login,
+		headers: {'x-troupe-topic': headerOf(topic)},
+		...content,
+	});
 
 /** Rejects where it may be taken later. A function that has gone meanwhile wants nothing. */
 async function deliver(parts: Parts, from: From, delivery: Delivery): Promise<void> {

@@ -12,9 +12,12 @@ export const keyOf = ({metadata}: FunctionObject): ObjectKey => objectKey('funct
 
 type What = Pick<Delivery, 'queue' | 'contentType' | 'headers' | 'body'> & Partial<Pick<Delivery, 'by'>>;
 
+/** Of a trigger, what holds whatever calls. */
+type TriggerEnds = Pick<FunctionTrigger, 'name'> & {readonly retries?: number | undefined; readonly deadLetterTopic?: string | undefined};
+
 export const triggerDelivery = (
 	fn: FunctionName,
-	{name, retries, deadLetterTopic}: FunctionTrigger,
+	{name, retries, deadLetterTopic}: TriggerEnds,
 	{by, queue, contentType, headers, body}: What,
 ): Delivery => ({
 	function: fn,

@@ -28,8 +28,13 @@ function endsAgain({status}: Pod): boolean {
 	const [container] = status?.containerStatuses ?? [];
 	if (container === undefined || container.ready || container.restartCount < limits.functionHopelessRestarts) return false;
 	const last = container.state?.terminated ?? container.lastState?.terminated;
-	return last !== undefined && last.exitCode !== 0;
+	if (last === undefined) return false;
+	const lastedMs = Date.parse(last.finishedAt ?? '') - Date.parse(last.startedAt ?? '');
+	return last.exitCode > 0 && last.exitCode < firstOfSignals && lastedMs < limits.functionLoadMs;
 }
+
+/** One that was killed, for want of memory say, comes back, and its callers wait for that. */
+const firstOfSignals = 128;
 
 function troubleOfPod({metadata, status}: Pod): string | undefined {
 	const [container] = status?.containerStatuses ?? [];

@@ -136,6 +136,23 @@ test('where nobody can begin one, a function has one under way until one was beg
 	t.is(calls.length, 6);
 });
 
+test('many that could not be begun together are one time in vain, and all go on once one was begun', async t => {
+	const {begin, call, calls, clock} = deliveryWorld();
+	const deliveries = begin();
+	const many = limits.deliveriesUnderWay;
+	await Promise.all(Array.from({length: many}, (_, n) => deliveries.accept(aDelivery(String(n)))));
+	for (let n = 0; n < many; n++) (await call(n)).fail(new AppError('ERR_NOT_REACHABLE', {message: 'no instance'}));
+	await settled();
+	// The first time, and the last of them once more.
+	clock.advance(2 * limits.deliveryPauseMs);
+	const probe = await call(many);
+	await settled();
+	t.is(calls.length, many + 1);
+	probe.answer({status: 200});
+	await call(2 * many - 1);
+	t.is(calls.length, 2 * many);
+});
+
 test('the bytes of one function are bounded apart from those of all', async t => {
 	const {begin} = deliveryWorld();
 	const deliveries = begin();

@@ -121,6 +121,38 @@ test('an answer that is cut is a failure, and a client that goes is none', async
 	t.like(await figures(), {answered: 0, failed: 1, held: 0});
 });
 
+const deleted = ({cluster}: {readonly cluster: ReturnType<typeof testCluster>}): readonly string[] =>
+	cluster.asked.flatMap(({to, message}) => (message.type === 'delete' ? [to] : []));
+
+test('an instance that says nothing in its time is deleted before its caller hears of it', async t => {
+	const rig = await open(t, () => undefined);
+	const fn = named('add', 'default', {ready: 1, desired: 1});
+	rig.cluster.put({...fn, spec: {...fn.spec, timeout: '1ms'}});
+	t.is((await rig.call('POST', '/functions/default/add', {})).status, 504);
+	t.deepEqual(deleted(rig), ['troupe://control/pods/default.add-1']);
+});
+
+test('who does not read an answer that has begun is cut off, and its instance stays', async t => {
+	const rig = await open(t, (_request, response) => {
+		const chunk = Buffer.alloc(1 << 20);
+		const more = (): void => {
+			while (response.write(chunk));
+			response.once('drain', more);
+		};
+		more();
+	});
+	const fn = named('add', 'default', {ready: 1, desired: 1});
+	rig.cluster.put({...fn, spec: {...fn.spec, timeout: '1ms'}});
+	const reading = request(`${rig.url}/functions/default/add`, {method: 'POST', headers: {authorization: rig.authorization}}).end('{}');
+	const [answer] = (await once(reading, 'response')) as [IncomingMessage];
+	const broken = new Promise<void>(resolve => void answer.once('error', () => resolve()));
+	await eventually('its call is over', async () => (await rig.figures()).failed === 1);
+	t.deepEqual(deleted(rig), []);
+	answer.resume();
+	await broken;
+	t.false(answer.complete);
+});
+
 test('a call that finds no ready instance is held, and counts as a cold start with what it waited', async t => {
 	const {cluster, call, figures, gives} = await open(t);
 	cluster.put(named('add'));

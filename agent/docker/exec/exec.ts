@@ -8,7 +8,7 @@ import {systemRandom} from '../../../system/time/random.js';
 import {tooManyActions} from '../../action-words.js';
 import {runNetworkAction} from '../../actions.js';
 import type {Sessions} from '../../exec-sessions.js';
-import {whenListens, type CallsEnd} from '../../functions/when-listens.js';
+import {awaitCalls, type CallsEnd} from '../../functions/when-listens.js';
 import type {Done, Handlers} from '../../handlers.js';
 import {systemFailure} from '../../os/explained.js';
 import {notRunning} from '../../refusals.js';
@@ -135,7 +135,7 @@ function act(state: State, {id, action, timeoutMs}: Act, done: Done<RuntimeResul
 	}
 	const requests = state.requests + state.waiting.size;
 	if (requests >= limits.networkActions) return done(tooManyActions(requests));
-	if (action.type === 'runnerListens') return awaitCalls(state, id, forMs, done);
+	if (action.type === 'runnerListens') return awaitRunner(state, id, forMs, done);
 	state.requests++;
 	runNetworkAction(action, forMs, clock, result => {
 		state.requests--;
@@ -143,7 +143,7 @@ function act(state: State, {id, action, timeoutMs}: Act, done: Done<RuntimeResul
 	});
 }
 
-function awaitCalls(
+function awaitRunner(
 	{find, callsEndOf, waiting, clock}: State,
 	id: ContainerId,
 	timeoutMs: number,
@@ -157,13 +157,7 @@ function awaitCalls(
 		else live.onEnded.add(callback);
 		return () => void live?.onEnded.delete(callback);
 	};
-	let stop: Cancel = () => undefined;
-	const stopped: Cancel = () => stop();
-	waiting.add(stopped);
-	stop = whenListens(end.value, {timeoutMs, clock, whenEnded}, outcome => {
-		waiting.delete(stopped);
-		done(outcome);
-	});
+	awaitCalls(end.value, waiting, {timeoutMs, clock, whenEnded}, done);
 }
 
 function open(state: State, request: ExecRequest, done: Done<{readonly session: string}>): void {

@@ -7,7 +7,7 @@ import type {Cancel} from '../../../system/time/clock.js';
 import {ended, outputTail, tookLonger, tooManyActions} from '../../action-words.js';
 import {runNetworkAction} from '../../actions.js';
 import type {ExecProgram} from '../../exec-sessions.js';
-import {whenListens} from '../../functions/when-listens.js';
+import {awaitCalls} from '../../functions/when-listens.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {systemFailure} from '../../os/explained.js';
@@ -37,7 +37,7 @@ export function createExecActions(joining: Joining): ExecActions {
 				return program.begin(timeoutMs);
 			}
 			if (!hasRoom()) return done(tooManyActions(requests + waiting.size));
-			if (action.type === 'runnerListens') return awaitCalls(joining, waiting, id, timeoutMs, done);
+			if (action.type === 'runnerListens') return awaitRunner(joining, waiting, id, timeoutMs, done);
 			requests++;
 			runNetworkAction(action, timeoutMs, joining.clock, result => {
 				requests--;
@@ -51,7 +51,7 @@ export function createExecActions(joining: Joining): ExecActions {
 	};
 }
 
-function awaitCalls(
+function awaitRunner(
 	{containers, callsEndOf, clock}: Joining,
 	waiting: Set<Cancel>,
 	id: ContainerId,
@@ -61,13 +61,7 @@ function awaitCalls(
 	const end = callsEndOf(id.uid);
 	if (!end.ok) return done(end);
 	const whenEnded = (callback: () => void): Cancel => containers.whenEnded(containers.find(id), callback);
-	let stop: Cancel = () => undefined;
-	const stopped: Cancel = () => stop();
-	waiting.add(stopped);
-	stop = whenListens(end.value, {timeoutMs, clock, whenEnded}, outcome => {
-		waiting.delete(stopped);
-		done(outcome);
-	});
+	awaitCalls(end.value, waiting, {timeoutMs, clock, whenEnded}, done);
 }
 
 /** The program of one probe or hook. It is answered for once: by its code, or at the end of its time or of its container. */

@@ -51,8 +51,9 @@ export function openFunctionDeliveries(
 			context.log.warn(error, 'the store does not take, or give, what is delivered to functions; it is tried again'),
 		);
 	const onGivenUp: DeliveriesOptions['onGivenUp'] = ({function: fn, trigger}, message) => {
+		const key = objectKey('functions', fn.namespace, fn.name);
 		const told: Undelivered = {type: 'undelivered', trigger, message};
-		control.tell(objectAddress(objectKey('functions', fn.namespace, fn.name)), told, `trigger ${trigger}`);
+		if (control.index.get(key) !== undefined) control.tell(objectAddress(key), told, `trigger ${trigger}`);
 	};
 	const results = openResults(found.results, {records, clock, onProblem});
 	const deliveries = openDeliveries(found.deliveries, {
