@@ -198,6 +198,8 @@ export const limits = {
 	/** Runners of Python that a node keeps waiting for their functions; and how long after the last instance that had begun there. */
 	warmRunners: 2,
 	warmRunnerIdleMs: 3_600_000,
+	/** Interpreters that cannot wait, of which that is remembered. */
+	warmPrograms: 16,
 	/** One that does not wait by then, or has not become the runner of its pod, is killed. */
 	warmRunnerStartMs: 10_000,
 	warmRunnerBeginMs: 5_000,

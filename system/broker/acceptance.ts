@@ -21,3 +21,19 @@ export function inOrder(connection: Waiting, accepted: Promise<void> | undefined
 		then(isTaken);
 	});
 }
+
+/** While one of a name is being taken, whoever asks for it again gets the same. */
+export function onceAtATime(): (name: string, take: () => Promise<void> | undefined) => Promise<void> | undefined {
+	const underWay = new Map<string, Promise<void>>();
+	return (name, take) => {
+		const before = underWay.get(name);
+		if (before !== undefined) return before;
+		const taken = take();
+		if (taken === undefined) return undefined;
+		underWay.set(name, taken);
+		// Not before it was noted as taken.
+		const forget = (): void => void setImmediate(() => underWay.delete(name));
+		taken.then(forget, forget);
+		return taken;
+	};
+}

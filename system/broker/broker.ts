@@ -21,7 +21,7 @@ import {
 	type ConnectRequest,
 	type RefusalCode,
 } from './admission.js';
-import {inOrder} from './acceptance.js';
+import {inOrder, onceAtATime} from './acceptance.js';
 import {createAllowances, type Allowances} from './allowance.js';
 import {createBacklog, type Backlog} from './backlog.js';
 import {ClientStream, type CutReason} from './client-stream.js';
@@ -324,6 +324,7 @@ function publishingOf<Identity extends Login>({
 }: HookContext<Identity>): Aedes['authorizePublish'] {
 	const isAllowed = (identity: Identity, {topic, retain}: PublishPacket): boolean =>
 		isPublishable(topic) && may(identity, 'publish', topic) && (!retain || mayRetain(topic));
+	const takenOnce = onceAtATime();
 	return (client, packet, done) => {
 		const connection = connections.of(client);
 		const {messageId} = packet as {messageId?: number};
@@ -350,8 +351,11 @@ function publishingOf<Identity extends Login>({
 		if (packet.retain) (packet as {clientId?: string}).clientId = identity.name;
 		// What was not released yet was taken when it came first.
 		const isKnown = packet.qos === 2 && client !== null && persistence.hasIncoming(client.id, messageId ?? 0);
-		const accepted =
-			isMeant && !isKnown ? accept(identity, {topic: packet.topic, payload: asBuffer(packet.payload), qos: packet.qos}) : undefined;
+		const take = (): Promise<void> | undefined =>
+			accept(identity, {topic: packet.topic, payload: asBuffer(packet.payload), qos: packet.qos});
+		// Of a session that is kept it may come again, on another connection, before it was taken.
+		const mayComeAgain = packet.qos === 2 && client !== null && !connection.clean;
+		const accepted = !isMeant || isKnown ? undefined : mayComeAgain ? takenOnce(`${client.id}/${messageId}`, take) : take();
 		if (packet.qos === 0) {
 			accepted?.catch(() => count('notTaken', aboutOf(connection)));
 			return done(null);

@@ -39,8 +39,8 @@ type State<Runner> = WarmPoolOptions<Runner> & {
 	/** The oldest first. */
 	ready: readonly Runner[];
 	starting: Promise<void> | undefined;
-	/** It does not work here. */
-	isHopeless: boolean;
+	/** Programs that never will, and until when that is not tried again, by the monotonic clock. */
+	readonly hopeless: Map<string, number>;
 	/** In a row. */
 	failures: number;
 	/** By the monotonic clock. */
@@ -57,7 +57,7 @@ export function createWarmPool<Runner extends WarmRunner>(options: WarmPoolOptio
 		program: undefined,
 		ready: [],
 		starting: undefined,
-		isHopeless: false,
+		hopeless: new Map(),
 		failures: 0,
 		notBeforeMs: 0,
 		wantedMs: 0,
@@ -67,6 +67,7 @@ export function createWarmPool<Runner extends WarmRunner>(options: WarmPoolOptio
 	};
 	return {
 		want(program) {
+			if ((state.hopeless.get(program) ?? 0) > state.clock.monotonicMs()) return;
 			state.program ??= program;
 			if (state.program !== program) return;
 			state.wantedMs = state.clock.monotonicMs();
@@ -116,13 +117,12 @@ function look<Runner extends WarmRunner>(state: State<Runner>): void {
 	state.cancel = clock.after(Math.min(fillAtMs, idleAtMs) - nowMs, () => void (isFill ? begin(state) : look(state)));
 }
 
-const isMissing = <Runner>({isHopeless, ready, count}: State<Runner>): boolean => !isHopeless && ready.length < count;
+const isMissing = <Runner>({ready, count}: State<Runner>): boolean => ready.length < count;
 
 /** The next instance may have another program. */
 function giveUp<Runner extends WarmRunner>(state: State<Runner>): void {
 	endAll(state);
 	state.program = undefined;
-	state.isHopeless = false;
 	state.failures = 0;
 }
 
@@ -135,11 +135,21 @@ function begin<Runner extends WarmRunner>(state: State<Runner>): void {
 	});
 }
 
+/** Another program may take its place. */
+function isHopeless<Runner extends WarmRunner>(state: State<Runner>, program: string): void {
+	const {hopeless, clock} = state;
+	const [oldest] = hopeless.keys();
+	if (hopeless.size >= limits.warmPrograms && oldest !== undefined) hopeless.delete(oldest);
+	hopeless.delete(program);
+	hopeless.set(program, clock.monotonicMs() + limits.warmRunnerIdleMs);
+	giveUp(state);
+}
+
 /** Never rejects. */
 async function fill<Runner extends WarmRunner>(state: State<Runner>, program: string): Promise<void> {
 	try {
 		const runner = await state.start(program);
-		if (runner === undefined) return void (state.isHopeless = true);
+		if (runner === undefined) return isHopeless(state, program);
 		if (state.closed) return end(state, runner);
 		state.ready = [...state.ready, runner];
 		void runner.ended.then(() => lose(state, runner));

@@ -111,6 +111,26 @@ test('of a program that can never wait none is tried again', async t => {
 	t.deepEqual([tries, pool.ready(), warnings], [1, 0, []]);
 });
 
+test('one that can never wait does not keep others from it, and is tried again after an hour', async t => {
+	const {pool, started, pass, startBy} = aPool(1);
+	const tried: string[] = [];
+	startBy(program => {
+		tried.push(program);
+		return Promise.resolve(program === '/tmp/python3' ? undefined : aRunner(program));
+	});
+	pool.want('/tmp/python3');
+	await pass(limits.warmQuietMs);
+	pool.want('/tmp/python3');
+	pool.want('python3');
+	await pass(limits.warmQuietMs);
+	t.deepEqual([tried, pool.ready()], [['/tmp/python3', 'python3'], 1]);
+	await pass(limits.warmRunnerIdleMs);
+	pool.want('/tmp/python3');
+	await pass(limits.warmQuietMs);
+	t.deepEqual(tried, ['/tmp/python3', 'python3', '/tmp/python3']);
+	t.is(started.length, 1);
+});
+
 test('all are given up when no instance has begun for long, and come back with the next one', async t => {
 	const {pool, started, pass} = aPool();
 	pool.want('python3');

@@ -144,6 +144,23 @@ test('QoS 2 gets PUBREC once the message is taken, and what comes again before P
 	t.is(offered.length, 1);
 });
 
+test('QoS 2 that comes again on another connection before it was taken is offered once, and acknowledged there', async t => {
+	const {port, offered, until} = await startTaking(t);
+	const socket = await bare(t, port, 'admin', 'kept', true);
+	socket.write(qos2('jobs/a', 7));
+	await until(1);
+	socket.destroy();
+	const again = await bare(t, port, 'admin', 'kept', true);
+	again.write(Buffer.concat([qos2('jobs/a', 7, true), qos2('jobs/b', 8)]));
+	await until(2);
+	t.deepEqual(
+		offered.map(({topic}) => topic),
+		['jobs/a', 'jobs/b'],
+	);
+	for (const {yes} of offered) yes();
+	t.deepEqual(await bytesOf(again, 8), Buffer.concat([pubrec(7), pubrec(8)]));
+});
+
 test('what may not be published is offered to nobody, nor is what is retained when it is sent again', async t => {
 	const {port, offered, until} = await startTaking(t, {may: (_, verb, topic) => verb !== 'publish' || topic !== 'jobs/secret'});
 	const client = await loggedIn(t, port, 'admin');
