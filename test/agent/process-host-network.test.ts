@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import type {PodNetwork} from '../../agent/pod-network/pod-network.js';
+import {aPodNetwork} from './_pod-network.js';
 import type {RoutedPod} from '../../agent/pod-network/routed-pod.js';
 import {readSandbox, type SandboxRecord} from '../../agent/process/sandboxes/sandboxes.js';
 import {namesIn} from '../../agent/process/sandboxes/names.js';
@@ -18,30 +19,14 @@ import {driver} from './runtime-contract.js';
 function aNetwork(): PodNetwork & {readonly made: string[]; readonly adopted: string[]} {
 	const made: string[] = [];
 	const adopted: string[] = [];
-	const nothing = (): Promise<void> => Promise.resolve();
-	return {
+	return aPodNetwork({
 		made,
 		adopted,
-		isRouted: true,
-		resolver: of => (of === 'routed' ? '169.254.1.1' : '127.53.1.2'),
+		resolver: (of: string) => (of === 'routed' ? '169.254.1.1' : '127.53.1.2'),
 		hostIP: '192.0.2.7',
 		adopt: ({uid}: RoutedPod) => void adopted.push(uid),
-		begin: nothing,
-		take: () => Promise.resolve('10.244.3.7'),
-		free: () => undefined,
-		ensure: ({uid}) => Promise.resolve(void made.push(uid)),
-		remove: nothing,
-		enter: () => ['nsenter'],
-		fileOf: () => '/run/netns/none',
-		learn: () => undefined,
-		enforce: () => undefined,
-		has: () => true,
-		overlay: 'none',
-		isUsed: () => true,
-		forwards: () => false,
-		onProblem: () => undefined,
-		close: () => undefined,
-	};
+		ensure: ({uid}: {readonly uid: string}) => Promise.resolve(void made.push(uid)),
+	});
 }
 
 const onHost = (uid: string, rest: Partial<SandboxSpec> = {}): SandboxSpec => aSandbox(uid, {hostNetwork: true, ...rest});

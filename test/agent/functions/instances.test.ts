@@ -94,15 +94,14 @@ test('a later agent finds an instance as it was, and connects to it', async t =>
 test('the next attempt after a kill has the code that is there, and is ready only when it serves itself', async t => {
 	const {serve, start, call, world, ends, loaded, value, run, fetched, specOf, exec, hearAll, restartAgent} = functionNode(t);
 	const files = {
-		'func.py':
-			'import os, time\nwhile not os.path.exists("../go") and os.path.exists("../wait"):\n    time.sleep(0.01)\n\ndef main(params):\n    return os.getpid()\n',
+		'func.py': 'import os\nif os.path.exists("../go"):\n    open("../go").read()\n\ndef main(params):\n    return os.getpid()\n',
 	};
 	const running = await serve('uid-1', 'python', files);
 	const inFolder = async (words: string): Promise<void> => {
 		const {session} = await value(exec(id('uid-1'), ['sh', '-c', `cd "$HOME" && ${words}`]));
 		t.is((await hearAll(session)).exitCode, 0);
 	};
-	await inFolder('touch wait');
+	await inFolder('mkfifo go');
 	world.kill(id('uid-1'), running);
 	await ends(1);
 	await restartAgent();
@@ -112,7 +111,7 @@ test('the next attempt after a kill has the code that is there, and is ready onl
 	t.is(early.ok ? '' : early.error.code, 'ERR_NOT_REACHABLE');
 	await t.throwsAsync(world.runtime().connectFunction('uid-1'), {message: /it does not listen/});
 	const ready = value(loaded('uid-1'));
-	await inFolder('touch go');
+	await inFolder('echo >go');
 	t.deepEqual(await ready, {ok: true, message: ''});
 	t.is((await call('uid-1', null)).status, 200);
 	t.is(fetched.length, 1);

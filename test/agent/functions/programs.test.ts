@@ -5,14 +5,14 @@ import test from 'ava';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {functionNode} from './_instance.js';
 
-/** Says what it has been sent, and where it is. It waits for a file while there is another one. */
+/** Says what it has been sent, and where it is. Where there is a FIFO, it waits for its end first. */
 const serve = `#!/usr/bin/env python3
-import http.server, json, os, time
+import http.server, json, os
 home = os.environ["HOME"]
 with open(os.path.join(home, "port"), "w") as file:
     file.write(os.environ["PORT"])
-while os.path.exists(os.path.join(home, "wait")) and not os.path.exists(os.path.join(home, "go")):
-    time.sleep(0.01)
+if os.path.exists(os.path.join(home, "go")):
+    open(os.path.join(home, "go")).read()
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
@@ -75,13 +75,13 @@ test('a program is ready once it takes connections, in each attempt, and a later
 	await restartAgent();
 	t.true((await value(loaded('uid-1'))).ok);
 	t.is((await call('uid-1', null)).status, 200);
-	await saysIn(node, 'touch wait');
+	await saysIn(node, 'mkfifo go');
 	world.kill(id, running);
 	await ends(1);
 	await start(specOf('uid-1', fetched[0], 'program', {attempt: 1, argv}));
 	await t.throwsAsync(world.runtime().connectFunction('uid-1'), {message: /no program of the pod listens there/});
 	const ready = value(loaded('uid-1'));
-	await saysIn(node, 'touch go');
+	await saysIn(node, 'echo >go');
 	t.deepEqual(await ready, {ok: true, message: ''});
 	t.is((await call('uid-1', null)).status, 200);
 	t.is(fetched.length, 1);

@@ -7,6 +7,7 @@ import {existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync
 import os from 'node:os';
 import path from 'node:path';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
+import {aPodNetwork} from '../_pod-network.js';
 import {mayWait} from '../../../agent/process/start/warm-python.js';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {asRoot} from '../../_needing.js';
@@ -287,27 +288,4 @@ asRoot('a runner that has waited is in the network of its pod, with the resolver
 });
 
 /** One in which all pods have the same namespace. */
-function networkOf(file: string): PodNetwork {
-	const nothing = (): Promise<void> => Promise.resolve();
-	return {
-		isRouted: true,
-		resolver: () => '169.254.1.1',
-		hostIP: undefined,
-		adopt: () => undefined,
-		begin: nothing,
-		take: () => Promise.resolve('10.244.3.7'),
-		free: () => undefined,
-		ensure: nothing,
-		remove: nothing,
-		enter: () => ['/usr/bin/nsenter', `--net=${file}`, '--'],
-		fileOf: () => file,
-		learn: () => undefined,
-		enforce: () => undefined,
-		has: () => true,
-		overlay: 'none',
-		isUsed: () => true,
-		forwards: () => false,
-		onProblem: () => undefined,
-		close: () => undefined,
-	};
-}
+const networkOf = (file: string): PodNetwork => aPodNetwork({enter: () => ['/usr/bin/nsenter', `--net=${file}`, '--'], fileOf: () => file});
