@@ -97,7 +97,7 @@ function calledRevision(control: ControlPlane, key: ObjectKey, headers: Caller['
 	const revision = revisionFor(fn?.spec?.traffic, headers, systemRandom.next());
 	if (fn === undefined || revision === undefined) return undefined;
 	for (const set of control.index.byOwner(fn.metadata.uid))
-		if (revisionOf(set as ReplicaSet) === revision) return isOfVersion(set as ReplicaSet, templateOf(fn)) ? undefined : revision;
+		if (revisionOf(set) === revision) return isOfVersion(set as ReplicaSet, templateOf(fn)) ? undefined : revision;
 	return undefined;
 }
 
