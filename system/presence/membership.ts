@@ -49,8 +49,11 @@ export type Member = {
 	readonly beatAtMs: number | undefined;
 	/** Of the newest packet, beats included. */
 	readonly heardAtMs: number | undefined;
-	/** A packet after a silence: its beat has a moment to follow. */
-	readonly revivedAtMs: number | undefined;
+	/**
+	 * Of the first packet at all: its beat has a moment to follow. After a silence only a beat brings it back, since what TCP sends again brings
+	 * packets of a host that hears nothing, too.
+	 */
+	readonly newAtMs: number | undefined;
 	/** The newest word of it is its will. */
 	readonly closed: boolean;
 	readonly restartingUntilMs: number | undefined;
@@ -164,7 +167,7 @@ const stranger = (sinceMs: number): Member => ({
 	sinceMs,
 	beatAtMs: undefined,
 	heardAtMs: undefined,
-	revivedAtMs: undefined,
+	newAtMs: undefined,
 	closed: false,
 	restartingUntilMs: undefined,
 	presence: undefined,
@@ -201,8 +204,7 @@ function withPackets(before: Member, member: Member, beat: boolean, packet: bool
 	if (!beat && !packet) return member;
 	const wasSilent = before.heardAtMs === undefined || atMs - before.heardAtMs >= suspectAfterMs;
 	const closed = member.closed && !(before.closed && (beat || wasSilent));
-	const revivedAtMs = !beat && wasSilent ? atMs : member.revivedAtMs;
-	return {...member, heardAtMs: atMs, beatAtMs: beat ? atMs : member.beatAtMs, revivedAtMs, closed};
+	return {...member, heardAtMs: atMs, beatAtMs: beat ? atMs : member.beatAtMs, newAtMs: member.newAtMs ?? atMs, closed};
 }
 
 /** What is heard of it now, without a word on whether it is dead. */
@@ -213,7 +215,7 @@ function livenessOf(member: Member, standing: MemberStanding, observer: Observer
 	if (heardAtMs === undefined) return 'unknown';
 	if (member.closed) return 'suspect';
 	const {atMs} = observer;
-	const isQuiet = atMs - Math.max(member.beatAtMs ?? 0, member.revivedAtMs ?? 0) >= suspectAfterMs;
+	const isQuiet = atMs - Math.max(member.beatAtMs ?? 0, member.newAtMs ?? 0) >= suspectAfterMs;
 	// An observer that stood still has not read yet what came meanwhile.
 	const isJudge = state !== 'alive' || atMs - observer.smoothSinceMs >= suspectAfterMs;
 	return isQuiet && isJudge ? 'suspect' : 'alive';
