@@ -1,8 +1,8 @@
-// `npm run test:real`: what drives real components; one file at a time, since they share the machine.
+// `npm run test:real:alone`: what drives real components and shares the machine: its Docker, its network, its processors. One file at a time.
 const build = process.env.BUILD ?? 'build';
 
 export default {
-	files: [`${build}/test/real/**/*.test.js`],
+	files: [`${build}/test/real/*.test.js`],
 	nodeArguments: ['--enable-source-maps'],
 	// As for npm test: these tests hand descriptors to processes.
 	workerThreads: false,

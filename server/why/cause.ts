@@ -14,6 +14,7 @@ import {daemonSetFinding} from './daemonset.js';
 import {deploymentFinding} from './deployment.js';
 import {counted, finding, fine, keyOf, titleOf, type Evidence, type Finding, type Link} from './finding.js';
 import {cronJobFinding, jobFinding} from './job.js';
+import {functionFinding} from './function.js';
 import {namespaceFinding} from './namespace.js';
 import {nodeFinding} from './node.js';
 import {podFinding} from './pod.js';
@@ -39,6 +40,7 @@ const finders: {readonly [kind: string]: Finder} = {
 	Namespace: namespaceFinding,
 	PodDisruptionBudget: budgetFinding,
 	ResourceQuota: quotaFinding,
+	Function: functionFinding,
 	ConfigMap: named,
 	Secret: named,
 };
@@ -97,12 +99,15 @@ export function answerOf(object: ApiObject, {state, is, because, chain}: Finding
 	return `${text.replace(/\.$/, '')}${words === undefined ? '' : `; its last words: \`${words}\``}.`;
 }
 
+/** What Node.js ends with when nobody has caught an error, below the error itself. */
+const nodeVersion = /^Node\.js v\d/;
+const errorLine = /^(?:Uncaught )?\w*(?:Error|Exception)\b/;
+
 /** The last line of a log that says something. */
 function lastWords(chain: readonly Link[]): string | undefined {
-	const line = chain
-		.find(({lines}) => lines !== undefined)
-		?.lines?.findLast(each => each.trim() !== '')
-		?.trim();
+	const lines = (chain.find(each => each.lines !== undefined)?.lines ?? []).map(line => line.trim()).filter(line => line !== '');
+	const last = lines.at(-1);
+	const line = last !== undefined && nodeVersion.test(last) ? (lines.findLast(each => errorLine.test(each)) ?? last) : last;
 	if (line === undefined) return undefined;
 	return line.length > shownWords ? `${line.slice(0, shownWords)}…` : line;
 }

@@ -189,6 +189,15 @@ const kindWith = <Obj extends ApiObject>(
 		status,
 	}) as Obj;
 
+const aFunction = (status: object): ApiObject => kindWith('troupe.dev/v1', 'Function', 'add', {userUploadFilePath: 'add'}, status);
+const withCode: Condition = {type: 'Callable', status: 'True', reason: 'HasCode', message: ''};
+const called = aFunction({desired: 1, instances: 1, ready: 0, conditions: [withCode]});
+const setOfCalled = webSet('add-1', {
+	metadata: {ownerReferences: [ownedBy(called)]},
+	spec: {replicas: 1},
+	status: {replicas: 1, readyReplicas: 0},
+});
+
 const stateful = (
 	status: Partial<NonNullable<StatefulSet['status']>> = {},
 	spec: Partial<NonNullable<StatefulSet['spec']>> = {},
@@ -1277,6 +1286,71 @@ export const plantedCauses: readonly PlantedCause[] = [
 			'PodDisruptionBudget web allows no evictions: 1 of its 2 pods is healthy, and 2 must be; pod/b crashes: its container app exited with 3 after 40 ms, 4 times; its last words: `Error: no DATABASE_URL`.',
 		chain: ['poddisruptionbudget/web', 'pod/b', 'container app'],
 		next: ['it allows one when enough of them are ready'],
+	},
+	{
+		title: 'a function that nobody calls',
+		objects: [aFunction({desired: 0, instances: 0, ready: 0, conditions: [withCode]})],
+		answer: 'Nothing is wrong with Function add: nobody calls it; the next call begins an instance.',
+		chain: ['function/add'],
+		next: null,
+	},
+	{
+		title: 'a function whose code nobody has uploaded',
+		objects: [aFunction({conditions: [{type: 'Callable', status: 'False', reason: 'NoCode', message: 'its code is not here'}]})],
+		answer: 'Function add cannot be called: its code is not in the cluster.',
+		chain: ['function/add'],
+		next: ['troupe apply -f with its manifest uploads the folder that it names'],
+	},
+	{
+		title: 'a function whose instances are refused',
+		objects: [
+			aFunction({
+				conditions: [
+					{
+						type: 'Callable',
+						status: 'False',
+						reason: 'FailedCreate',
+						message: 'Error creating: replicasets.apps "add-1" is forbidden: no more of them',
+					},
+				],
+			}),
+		],
+		answer: 'Function add gets no instances: its ReplicaSet is refused: no more of them.',
+		chain: ['function/add'],
+	},
+	{
+		title: 'a function whose code cannot be loaded, in Node.js',
+		objects: [
+			called,
+			setOfCalled,
+			podWith(
+				'add-1-a',
+				backOff(ended(1, {message: "func.mjs:1\nSyntaxError: Unexpected token ')'\n    at wrapSafe (node:internal)\n\nNode.js v20.20.2"})),
+				{owner: setOfCalled},
+			),
+			node,
+		],
+		answer:
+			"Function add has 0 of 1 instance ready: its instance crashes; container app of pod add-1-a exited with 1 after 40 ms, 4 times; its last words: `SyntaxError: Unexpected token ')'`.",
+		chain: ['function/add', 'replicaset/add-1', 'pod/add-1-a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a function that takes calls and shares them with a version that there is not',
+		objects: [
+			aFunction({
+				desired: 2,
+				instances: 2,
+				ready: 2,
+				conditions: [
+					withCode,
+					{type: 'TrafficKnown', status: 'False', reason: 'UnknownRevision', message: 'spec.traffic names revision 9'},
+				],
+			}),
+		],
+		answer: 'Function add does not share its calls as it should: spec.traffic names revision 9.',
+		chain: ['function/add'],
+		next: ['troupe rollout history tells which versions there are'],
 	},
 	{
 		title: 'a ConfigMap that a pod names',

@@ -2,7 +2,7 @@
 
 import {spawn} from 'node:child_process';
 import test, {type ExecutionContext} from 'ava';
-import {follow, openHome, type Home, type Started} from '../e2e/_rig.js';
+import {follow, openHome, type Home, type Started} from '../../e2e/_rig.js';
 
 function run(t: ExecutionContext, cluster: Home, program: string, login: readonly string[], ...args: readonly string[]): Started {
 	const {port} = new URL(cluster.endpoints().mqtt);

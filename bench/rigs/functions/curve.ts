@@ -1,37 +1,6 @@
-// Clients that call a function one call after the other for some time, and how many instances it had meanwhile.
+// How many instances a function has over time.
 
-import {Agent} from 'node:http';
 import {pause} from '../../harness/pause.js';
-import {call, type Callable} from './call.js';
-
-export type Calls = {
-	/** What each good answer took, in milliseconds. */
-	readonly answered: readonly number[];
-	/** What the others were answered with, or why there was no answer. */
-	readonly failed: readonly string[];
-};
-
-/** Rejects never: what fails is counted. */
-export async function keepCalling(where: Callable, clients: number, ms: number): Promise<Calls> {
-	const answered: number[] = [];
-	const failed: string[] = [];
-	const agent = new Agent({keepAlive: true});
-	const endsAt = performance.now() + ms;
-	const client = async (): Promise<void> => {
-		while (performance.now() < endsAt) {
-			try {
-				const {status, tookMs} = await call(where, {}, agent);
-				if (status === 200) answered.push(tookMs);
-				else failed.push(String(status));
-			} catch (error) {
-				failed.push((error as Error).message);
-			}
-		}
-	};
-	await Promise.all(Array.from({length: clients}, client));
-	agent.destroy();
-	return {answered, failed};
-}
 
 export type Size = {readonly atMs: number; readonly instances: number; readonly ready: number};
 

@@ -2,11 +2,11 @@
 
 import path from 'node:path';
 import test from 'ava';
-import type {Client} from '../../cli/client.js';
-import {listAll} from '../../cli/cluster/lists.js';
-import {resourceOf} from '../../cli/cluster/resources.js';
-import {freePorts, openHome, type Home} from '../e2e/_rig.js';
-import {startEtcd} from '../../bench/rigs/servers/etcd.js';
+import type {Client} from '../../../cli/client.js';
+import {listAll} from '../../../cli/cluster/lists.js';
+import {resourceOf} from '../../../cli/cluster/resources.js';
+import {freePorts, openHome, type Home} from '../../e2e/_rig.js';
+import {startEtcd} from '../../../bench/rigs/servers/etcd.js';
 
 const namesOf = async (client: Client): Promise<readonly string[]> =>
 	(await listAll(client, resourceOf('namespaces'), undefined)).map(({metadata}) => metadata.name).sort();

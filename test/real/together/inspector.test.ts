@@ -3,8 +3,8 @@
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {root} from '../e2e/_readme.js';
-import {openTour, walk} from './_inspector-tour.js';
+import {root} from '../../e2e/_readme.js';
+import {openTour, walk} from '../_inspector-tour.js';
 
 const page = readFileSync(path.join(root, 'docs/inspector.md'), 'utf8');
 

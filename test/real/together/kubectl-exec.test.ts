@@ -2,11 +2,11 @@
 
 import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {containerOf, pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {until} from '../../bench/rigs/cluster/waiting.js';
-import {real, withKubectl} from './_kubectl.js';
-import {openTerminal} from './_terminal.js';
+import {containerOf, pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {until} from '../../../bench/rigs/cluster/waiting.js';
+import {real, withKubectl} from '../_kubectl.js';
+import {openTerminal} from '../_terminal.js';
 
 const shell = (text: string): readonly string[] => ['sh', '-c', text];
 

@@ -5,11 +5,11 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import test from 'ava';
-import {tokensPath} from '../../api/join.js';
-import {limits} from '../../api/limits.js';
-import {attacks, type Attackers} from '../../bench/rigs/load/attackers.js';
-import {startPart} from '../../bench/rigs/remote.js';
-import {openHome} from '../e2e/_rig.js';
+import {tokensPath} from '../../../api/join.js';
+import {limits} from '../../../api/limits.js';
+import {attacks, type Attackers} from '../../../bench/rigs/load/attackers.js';
+import {startPart} from '../../../bench/rigs/remote.js';
+import {openHome} from '../../e2e/_rig.js';
 
 /** Before there was a bound, ten such connections held a GET up for 5 to 19 seconds. */
 const longestMs = 2_000;
@@ -30,7 +30,7 @@ test('ten tools that flood in ten ways hold up neither the API nor a pod, take n
 	};
 	for (let at = 0; at < 20; at += 1) await get();
 	const before = residentMebibytes(pid);
-	const attackers = startPart<Attackers>(t, fileURLToPath(new URL('../../bench/rigs/load/attackers.js', import.meta.url)));
+	const attackers = startPart<Attackers>(t, fileURLToPath(new URL('../../../bench/rigs/load/attackers.js', import.meta.url)));
 	for (const what of attacks) {
 		const user = `eve-${what.toLowerCase()}`;
 		const {token} = (await client.json({method: 'POST', path: tokensPath, body: {name: user, role: 'view'}})) as {readonly token: string};

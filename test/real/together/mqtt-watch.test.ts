@@ -2,13 +2,13 @@
 
 import {spawn} from 'node:child_process';
 import test, {type ExecutionContext} from 'ava';
-import {gapsIn} from '../../server/topics.js';
-import {messagesOf, type Heard} from '../e2e/_ear.js';
-import {obedientPod, setOf} from '../../bench/rigs/cluster/manifests.js';
-import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
-import {signal} from '../../bench/rigs/cluster/processes.js';
-import {follow, openHome, type Home, type Started} from '../e2e/_rig.js';
-import {followObjects} from '../../bench/rigs/cluster/waiting.js';
+import {gapsIn} from '../../../server/topics.js';
+import {messagesOf, type Heard} from '../../e2e/_ear.js';
+import {obedientPod, setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {signal} from '../../../bench/rigs/cluster/processes.js';
+import {follow, openHome, type Home, type Started} from '../../e2e/_rig.js';
+import {followObjects} from '../../../bench/rigs/cluster/waiting.js';
 
 /** `mosquitto_sub` that prints "retained topic payload", a line each. */
 function subscribe(t: ExecutionContext, cluster: Home, filter: string, login: readonly string[], ...more: readonly string[]): Started {

@@ -1,9 +1,9 @@
 // Nodes and schemas as the real kubectl sees them.
 
 import test from 'ava';
-import {setOf} from '../../bench/rigs/cluster/manifests.js';
-import {openFileHome} from '../e2e/_rig.js';
-import {kubectlFor, manifest, realInTurn} from './_kubectl.js';
+import {setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {openFileHome} from '../../e2e/_rig.js';
+import {kubectlFor, manifest, realInTurn} from '../_kubectl.js';
 
 const {cluster} = openFileHome(test, '--simulated-nodes=2');
 const {fine: kubectl} = kubectlFor(cluster);

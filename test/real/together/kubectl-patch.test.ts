@@ -1,7 +1,7 @@
 // Patches of the real kubectl: the three forms of `patch`, and the commands that send one. Needs kubectl 1.32 on the PATH.
 
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {manifest, real, withKubectl} from './_kubectl.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {manifest, real, withKubectl} from '../_kubectl.js';
 
 const deployment = {
 	apiVersion: 'apps/v1',

@@ -1,8 +1,8 @@
 // DaemonSets and StatefulSets as the real kubectl sees them: made, rolled out, their history, undone.
 
 import test from 'ava';
-import {openFileHome} from '../e2e/_rig.js';
-import {kubectlFor, manifest, realInTurn} from './_kubectl.js';
+import {openFileHome} from '../../e2e/_rig.js';
+import {kubectlFor, manifest, realInTurn} from '../_kubectl.js';
 
 const {cluster} = openFileHome(test, '--simulated-nodes=2');
 const {fine: kubectl} = kubectlFor(cluster);

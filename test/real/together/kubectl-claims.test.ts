@@ -1,8 +1,8 @@
 // Claims and volumes as the real kubectl sees them: applied, waited for, looked at, and deleted while a pod has them.
 
 import test from 'ava';
-import {openFileHome} from '../e2e/_rig.js';
-import {kubectlFor, manifest, realInTurn} from './_kubectl.js';
+import {openFileHome} from '../../e2e/_rig.js';
+import {kubectlFor, manifest, realInTurn} from '../_kubectl.js';
 
 const {cluster} = openFileHome(test);
 const {fine: kubectl} = kubectlFor(cluster);

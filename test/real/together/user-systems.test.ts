@@ -2,15 +2,15 @@
 
 import test from 'ava';
 import mqtt from 'mqtt';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {openTokens} from '../../server/tokens.js';
-import {followUserSystems} from '../../server/user-systems.js';
-import {openOutsideBroker} from '../../system/links/outside-broker.js';
-import {parseOutsideUrl} from '../../system/links/outside-url.js';
-import {systemClock} from '../../system/time/clock.js';
-import {systemRandom} from '../../system/time/random.js';
-import {main, open} from '../cli/_user-systems.js';
-import {controlSecret, startMosquitto} from './_mosquitto.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {openTokens} from '../../../server/tokens.js';
+import {followUserSystems} from '../../../server/user-systems.js';
+import {openOutsideBroker} from '../../../system/links/outside-broker.js';
+import {parseOutsideUrl} from '../../../system/links/outside-url.js';
+import {systemClock} from '../../../system/time/clock.js';
+import {systemRandom} from '../../../system/time/random.js';
+import {main, open} from '../../cli/_user-systems.js';
+import {controlSecret, startMosquitto} from '../_mosquitto.js';
 
 test('over Mosquitto systems of a login talk, also after its death; and another login hears nothing and says nothing to them', async t => {
 	const kept = new Map<string, string>();

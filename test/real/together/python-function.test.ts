@@ -1,9 +1,9 @@
 // The example of docs/functions.md as a person types it, in Python. Needs python3.
 
 import test from 'ava';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {isAlive} from '../../cli/files/processes.js';
-import {folder, run, start} from '../cli/_rig.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {isAlive} from '../../../cli/files/processes.js';
+import {folder, run, start} from '../../cli/_rig.js';
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 

@@ -5,12 +5,12 @@ import {once} from 'node:events';
 import {createInterface} from 'node:readline';
 import {promisify} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
-import {objectKey} from '../../api/keys.js';
-import type {ApiObject} from '../../api/object.js';
-import {createTopics, retainedObjects} from '../../server/topics.js';
-import {ObjectIndex} from '../../system/index/object-index.js';
-import {passwordOf, startBroker, type Rig} from '../system/broker/broker-rig.js';
-import {within} from '../../bench/rigs/cluster/waiting.js';
+import {objectKey} from '../../../api/keys.js';
+import type {ApiObject} from '../../../api/object.js';
+import {createTopics, retainedObjects} from '../../../server/topics.js';
+import {ObjectIndex} from '../../../system/index/object-index.js';
+import {passwordOf, startBroker, type Rig} from '../../system/broker/broker-rig.js';
+import {within} from '../../../bench/rigs/cluster/waiting.js';
 
 const run = promisify(execFile);
 const web = 'troupe/v1/objects/pods/default/web';

@@ -5,15 +5,15 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import type {ExecutionContext} from 'ava';
-import {succeeded} from '../../api/errors.js';
-import {ensureCertificates} from '../../server/certificates.js';
-import {createGateway} from '../../server/gateway.js';
-import {writeKubeconfig} from '../../server/kubeconfig.js';
-import {systemClock} from '../../system/time/clock.js';
-import {aPod, aReplicaSet, testCluster} from '../server/cluster.js';
-import {directory, vaults} from '../server/support.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {real} from './_kubectl.js';
+import {succeeded} from '../../../api/errors.js';
+import {ensureCertificates} from '../../../server/certificates.js';
+import {createGateway} from '../../../server/gateway.js';
+import {writeKubeconfig} from '../../../server/kubeconfig.js';
+import {systemClock} from '../../../system/time/clock.js';
+import {aPod, aReplicaSet, testCluster} from '../../server/cluster.js';
+import {directory, vaults} from '../../server/support.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {real} from '../_kubectl.js';
 
 const run = promisify(execFile);
 

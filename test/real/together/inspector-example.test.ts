@@ -3,12 +3,12 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {tokensPath, type TokenAnswer} from '../../api/join.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
-import {openHome} from '../e2e/_rig.js';
+import {tokensPath, type TokenAnswer} from '../../../api/join.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {openHome} from '../../e2e/_rig.js';
 
-const program = path.resolve(import.meta.dirname, '../../../examples/inspector/inspect.py');
+const program = path.resolve(import.meta.dirname, '../../../../examples/inspector/inspect.py');
 /** Debian's own, for which test/real/setup installs the library. */
 const python = '/usr/bin/python3';
 

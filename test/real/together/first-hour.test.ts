@@ -3,9 +3,9 @@
 import {readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {root, stepsOf} from '../e2e/_readme.js';
-import {freePorts, openStage} from '../e2e/_stage.js';
-import {walk} from '../e2e/_tour.js';
+import {root, stepsOf} from '../../e2e/_readme.js';
+import {freePorts, openStage} from '../../e2e/_stage.js';
+import {walk} from '../../e2e/_tour.js';
 
 const page = 'docs/first-hour.md';
 const text = readFileSync(path.join(root, page), 'utf8');

@@ -1,12 +1,12 @@
 // The real kubectl against a whole real cluster, with the kubeconfig that the cluster writes. Needs kubectl 1.32 on the PATH.
 
 import path from 'node:path';
-import {podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
-import {programsOf} from '../../bench/rigs/cluster/processes.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {manifest, real, withKubectl} from './_kubectl.js';
+import {podOf, setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {programsOf} from '../../../bench/rigs/cluster/processes.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {manifest, real, withKubectl} from '../_kubectl.js';
 
-const examples = path.resolve(import.meta.dirname, '../../../examples');
+const examples = path.resolve(import.meta.dirname, '../../../../examples');
 
 real('it finds out what there is', async t => {
 	const {fine} = await withKubectl(t);

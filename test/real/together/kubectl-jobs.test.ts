@@ -1,10 +1,10 @@
 // Jobs and CronJobs as the real kubectl sees them, with programs that really run.
 
 import test from 'ava';
-import {programsOf} from '../../bench/rigs/cluster/processes.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {openFileHome} from '../e2e/_rig.js';
-import {kubectlFor, manifest, realInTurn} from './_kubectl.js';
+import {programsOf} from '../../../bench/rigs/cluster/processes.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {openFileHome} from '../../e2e/_rig.js';
+import {kubectlFor, manifest, realInTurn} from '../_kubectl.js';
 
 const {cluster} = openFileHome(test);
 const {startWith, start, kubectl, fine} = kubectlFor(cluster);

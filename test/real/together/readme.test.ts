@@ -1,10 +1,10 @@
 // The README once more, with the real curl, and with those of its commands that need mosquitto_sub and kubectl.
 
 import test from 'ava';
-import {readSteps, type Step} from '../e2e/_readme.js';
-import {openStage} from '../e2e/_stage.js';
-import {walk} from '../e2e/_tour.js';
-import {hasKubectl} from './_kubectl.js';
+import {readSteps, type Step} from '../../e2e/_readme.js';
+import {openStage} from '../../e2e/_stage.js';
+import {walk} from '../../e2e/_tour.js';
+import {hasKubectl} from '../_kubectl.js';
 
 const isPossible = ({command}: Step): boolean => hasKubectl || !command.startsWith('kubectl ');
 

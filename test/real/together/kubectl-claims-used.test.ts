@@ -1,9 +1,9 @@
 // What is used of a claim's volume, as the real kubectl shows it: it knows no such field, and prints columns, conditions and messages.
 
 import test from 'ava';
-import {openFileHome} from '../e2e/_rig.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {kubectlFor, real} from './_kubectl.js';
+import {openFileHome} from '../../e2e/_rig.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {kubectlFor, real} from '../_kubectl.js';
 
 const {cluster} = openFileHome(test);
 const {fine: kubectl} = kubectlFor(cluster);

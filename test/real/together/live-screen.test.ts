@@ -1,11 +1,11 @@
 // The command line as a person sees it: tables that change in place, progress, and completion in three shells.
 
 import test from 'ava';
-import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import {podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
-import {openFileHome} from '../e2e/_rig.js';
-import {until} from '../../bench/rigs/cluster/waiting.js';
-import {openTerminal} from './_terminal.js';
+import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
+import {podOf, setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {openFileHome} from '../../e2e/_rig.js';
+import {until} from '../../../bench/rigs/cluster/waiting.js';
+import {openTerminal} from '../_terminal.js';
 
 const {cluster, client} = openFileHome(test, '--simulated-nodes=2');
 

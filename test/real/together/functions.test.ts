@@ -5,8 +5,8 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
-import {call, valueOf} from '../e2e/_functions.js';
-import {openFileHome} from '../e2e/_rig.js';
+import {call, valueOf} from '../../e2e/_functions.js';
+import {openFileHome} from '../../e2e/_rig.js';
 
 const run = promisify(execFile);
 const {cluster} = openFileHome(test);

@@ -4,10 +4,10 @@ import {readFileSync} from 'node:fs';
 import {request} from 'node:http';
 import {connect} from 'node:net';
 import path from 'node:path';
-import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {real, withKubectl} from './_kubectl.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {real, withKubectl} from '../_kubectl.js';
 
 /** On a shared network each has its own. */
 const portOf = (offset: number): number => 8_000 + (process.pid % 20_000) + offset;

@@ -5,13 +5,13 @@ import {chownSync, mkdirSync, readFileSync, readdirSync, statSync} from 'node:fs
 import path from 'node:path';
 import {createInterface} from 'node:readline';
 import test, {type ExecutionContext} from 'ava';
-import {openEar} from '../e2e/_ear.js';
-import {openAgent, openServer} from '../e2e/_hosts.js';
-import {isReady} from '../../bench/rigs/cluster/pods.js';
-import {setOf} from '../../bench/rigs/cluster/manifests.js';
-import {until, within} from '../../bench/rigs/cluster/waiting.js';
-import {controlSecret} from './_mosquitto.js';
-import {folder, freePort} from '../../bench/rigs/servers/server.js';
+import {openEar} from '../../e2e/_ear.js';
+import {openAgent, openServer} from '../../e2e/_hosts.js';
+import {isReady} from '../../../bench/rigs/cluster/pods.js';
+import {setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {until, within} from '../../../bench/rigs/cluster/waiting.js';
+import {controlSecret} from '../_mosquitto.js';
+import {folder, freePort} from '../../../bench/rigs/servers/server.js';
 
 /** Who it becomes when root starts it. */
 const ownUser = (): number => Number(spawnSync('id', ['-u', 'mosquitto'], {encoding: 'utf8'}).stdout);

@@ -1,6 +1,6 @@
 // The real kubectl rolls Deployments out, back, and over.
 
-import {manifest, real, withKubectl} from './_kubectl.js';
+import {manifest, real, withKubectl} from '../_kubectl.js';
 
 const web = (version: string) => ({
 	apiVersion: 'apps/v1',

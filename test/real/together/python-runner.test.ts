@@ -3,11 +3,11 @@
 
 import {once} from 'node:events';
 import ava, {type ExecutionContext} from 'ava';
-import {runnerCommands} from '../../agent/functions/start-runner.js';
-import {within} from '../../bench/rigs/cluster/waiting.js';
-import {startRunner, type Limits, type Runner} from '../agent/functions/_runner.js';
-import {codeOf, errorOf, openGate, runnerContract, valueOf} from '../agent/functions/runner-contract.js';
-import {pythonFunctions} from '../agent/functions/runner-functions.js';
+import {runnerCommands} from '../../../agent/functions/start-runner.js';
+import {within} from '../../../bench/rigs/cluster/waiting.js';
+import {startRunner, type Limits, type Runner} from '../../agent/functions/_runner.js';
+import {codeOf, errorOf, openGate, runnerContract, valueOf} from '../../agent/functions/runner-contract.js';
+import {pythonFunctions} from '../../agent/functions/runner-functions.js';
 
 const test = ava.serial;
 

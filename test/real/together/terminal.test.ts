@@ -1,11 +1,11 @@
 // `troupe exec -it` and `attach -it` as a person has them: a real terminal, keys, sizes, and the terminal as it was afterwards.
 
 import test, {type ExecutionContext} from 'ava';
-import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {openHome, type Home} from '../e2e/_rig.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {openTerminal, type Terminal} from './_terminal.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {openHome, type Home} from '../../e2e/_rig.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {openTerminal, type Terminal} from '../_terminal.js';
 
 /** Unlike bash, sh does not put a terminal right that a program left as it should not. */
 const look = {shell: 'sh', columns: 100, rows: 30, prompt: 'host> '} as const;
