@@ -27,6 +27,7 @@ import type {
 	OpenedSpec,
 	RunningContainer,
 	Runtime,
+	SandboxSpec,
 } from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
@@ -53,7 +54,7 @@ import {createTurns} from './os/turns.js';
 import type {NfsTools} from './volumes/nfs.js';
 import {createInstances, runnerPlaceOf, type Artifacts} from './process/start/instances.js';
 import {planOf, type Start} from './process/start/plan.js';
-import {createWarmPython} from './process/start/warm-python.js';
+import {createWarmRunners} from './process/start/warm-runners.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
 import {chooseUser, type Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
@@ -164,7 +165,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 			const {home, owner} = place.value;
 			return owner === undefined ? undefined : {home, owner};
 		},
-		warmRunners: () => parts.warmPython.ready(),
+		warmRunners: () => parts.warm.ready(),
 		close() {
 			leases.close();
 			parts.connections.end();
@@ -174,7 +175,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 			growth.close();
 			containers.close();
 			usage.close();
-			return Promise.all([stock.close(), groups.close(), parts.warmPython.close()]).then(() => undefined);
+			return Promise.all([stock.close(), groups.close(), parts.warm.close()]).then(() => undefined);
 		},
 	};
 }
@@ -224,7 +225,8 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
 	const {network} = options;
 	const enterNetwork = (uid: string): readonly string[] => (isRouted(find(uid)) ? (network?.enter(uid) ?? []) : []);
-	const warmPython = createWarmPython({directory, count: options.warmRunners ?? limits.warmRunners, host, stock, clock, onWarning});
+	const count = options.warmRunners ?? limits.warmRunners;
+	const warm = createWarmRunners({directory, count, isRouted: network?.isRouted === true, host, groups, stock, clock, onWarning});
 	const homes = openHomes({folder: podHomes, isRoot, isThere: uid => find(uid) !== undefined, onWarning});
 	const instances = createInstances(options.artifacts, homes);
 	const lookups = createLookups(clock);
@@ -267,7 +269,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		addressesOf,
 		network,
 		enterNetwork,
-		warmPython,
+		warm,
 		turns: createTurns(),
 		removals: createRemovals(sandboxes, containers, [...(network === undefined ? [] : [network]), instances, volumes], leases),
 		input: createInput(),
@@ -303,8 +305,11 @@ function handlersOf(parts: Parts): Handlers {
 			if (obstacle !== undefined) return done(failed('ERR_RUNTIME', {message: `the pod cannot start: ${obstacle}`}));
 			if (network === undefined) return answer(ensureIn(sandboxes, hostIP, spec));
 			turns
-				.run(spec.uid, () => ensureRouted(sandboxes, network, hostIP, spec))
-				.then(answer, (error: unknown) => done(systemFailure(error)));
+				.run(spec.uid, () => ensureRouted(sandboxes, network, hostIP, spec, () => keepWarm(parts, spec)))
+				.then(answer, (error: unknown) => {
+					parts.warm.release(spec.uid);
+					done(systemFailure(error));
+				});
 		},
 		'sandbox.remove': ({uid}, done) => removeSandbox(parts, uid, done),
 		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
@@ -347,11 +352,12 @@ function handlersOf(parts: Parts): Handlers {
 }
 
 /** In turn with what makes it. Its address is another pod's to have once nothing says any more that it is this one's. */
-function removeSandbox({sandboxes, removals, network, turns}: Parts, uid: string, done: Done<null>): void {
+function removeSandbox({sandboxes, removals, network, turns, warm}: Parts, uid: string, done: Done<null>): void {
 	if (network === undefined) return removals.remove(uid, done);
 	const removed = (): Promise<void> =>
 		new Promise(resolve => {
 			const pod = sandboxes.find(uid);
+			warm.release(uid);
 			removals.remove(uid, outcome => {
 				if (outcome.ok && isRouted(pod)) network.free(pod.podIP);
 				resolve(done(outcome));
@@ -404,6 +410,12 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 	});
 }
 
+/** The network of a new pod may be one in which its runner waits. */
+function keepWarm({warm}: Parts, {uid, function: instance}: SandboxSpec): number | undefined {
+	if (instance === undefined || instance.runtime === 'program') return undefined;
+	return warm.keepFor(uid, {language: instance.runtime, memoryBytes: instance.memoryLimitBytes});
+}
+
 const orElse = <Value>(refusal: Outcome<Value>, other: Outcome<Value>): Outcome<Value> => (other.ok ? other : refusal);
 
 /** `programs`: each of the words that may begin it; the first that can is taken. */
@@ -412,7 +424,8 @@ function begin(parts: Parts, spec: OpenedSpec, programs: Programs, done: Done<Ru
 		const plan = planFor(parts, spec, pod, programs);
 		if (!plan.ok) return done(plan);
 		const {assignable} = plan.value;
-		if (assignable !== undefined) parts.warmPython.want(assignable.program);
+		if (assignable !== undefined) parts.warm.want(assignable.wish);
+		parts.warm.release(spec.id.uid);
 		parts.containers.start(spec, plan.value, done);
 	});
 }
@@ -437,15 +450,15 @@ function beginWarm(
 	done: Done<RunningContainer>,
 	otherwise: WarmStart['otherwise'],
 ): boolean {
-	const {warmPython, containers, sandboxes} = parts;
+	const {warm, containers, sandboxes} = parts;
 	const pod = sandboxes.find(spec.id.uid);
 	const {live, highest} = containers.find(spec.id);
 	const {workingDir: home} = spec;
 	const {runtime} = instance;
 	if (
 		runtime === 'program' ||
-		warmPython.ready() === 0 ||
 		pod === undefined ||
+		!warm.mayHave(runtime, {uid: pod.uid, isRouted: isRouted(pod)}) ||
 		home === undefined ||
 		live !== undefined ||
 		spec.attempt <= highest
@@ -454,7 +467,8 @@ function beginWarm(
 	const plan = planFor(parts, spec, pod, runnerWords(runtime, instance, home));
 	const assignable = plan.ok ? plan.value.assignable : undefined;
 	const line = assignable?.line(runnerConfigOf(instance, pathsIn(home)));
-	const shim = line === undefined || assignable === undefined ? undefined : warmPython.take(assignable.program);
+	const shim =
+		line === undefined || assignable === undefined ? undefined : warm.take(assignable.wish, {uid: pod.uid, isRouted: isRouted(pod)});
 	if (!plan.ok || line === undefined || shim === undefined) return false;
 	try {
 		containers.start(spec, plan.value, done, {shim, line, otherwise});

@@ -1,4 +1,4 @@
-// Functions: how long the first call of one at rest takes, beside a fork by hand and a fresh process; warm calls beside a plain Node proxy before the
+// Functions: how long the first call of one at rest takes, beside a fork by hand and a fresh process, or an interpreter of its own; warm calls beside a plain Node proxy before the
 // same runners; what functions cost that nobody calls; and from no instance to all of them and back.
 
 import type {FunctionLanguage} from '../api/function-languages.js';
@@ -28,6 +28,7 @@ export const functionsBenchmark: Benchmark = {
 		const programs = programsFound({wrk: 'wrk', python3: 'python3'});
 		const parts: readonly ((inner: Scope) => Promise<readonly Row[]>)[] = [
 			inner => cold(inner, nodeFlags, rounds ?? coldRounds),
+			inner => coldNode(inner, nodeFlags, rounds ?? coldRounds),
 			...languages.map(language => (inner: Scope) => warm(inner, {language, wrk: programs.wrk, nodeFlags}, rounds ?? warmRounds)),
 			inner => idle(inner, nodeFlags),
 			inner => surge(inner, programs.wrk, nodeFlags),
@@ -87,17 +88,41 @@ async function cold(scope: Scope, nodeFlags: readonly string[], rounds: number):
 }
 
 function coldRows(ours: readonly number[], fork: readonly number[], fresh: readonly number[]): readonly Row[] {
-	const both = (what: string, values: readonly number[]): readonly Row[] => [
-		{what, values, unit: 'ms'},
-		{what: `${what}, p95`, values: [percentile(values, 0.95)], unit: 'ms'},
-	];
 	const beyond = ours.flatMap((value, round) => (fork[round] === undefined ? [] : [value - fork[round]]));
 	return [
-		...both('cold start, Python, to the first byte', ours),
-		...both('cold start, a fork of a preloaded interpreter', fork),
-		...both('cold start, a fresh python3 with http.server', fresh),
+		...valueRows('cold start, Python, to the first byte', ours),
+		...valueRows('cold start, a fork of a preloaded interpreter', fork),
+		...valueRows('cold start, a fresh python3 with http.server', fresh),
 		{what: 'cold start, beyond the fork', values: beyond, unit: 'ms', goal: {atMost: 15}},
 		{what: 'cold start / fresh python3', values: ratios(ours, fresh), unit: 'x', goal: {atMost: 0.4}},
+	];
+}
+
+const valueRows = (what: string, values: readonly number[]): readonly Row[] => [
+	{what, values, unit: 'ms'},
+	{what: `${what}, p95`, values: [percentile(values, 0.95)], unit: 'ms'},
+];
+
+/** With a variable that Node.js reads when it begins no runner that waits can become it. */
+const ofItsOwn = {idle: '1s', env: [{name: 'NODE_NO_WARNINGS', value: '1'}]};
+
+async function coldNode(scope: Scope, nodeFlags: readonly string[], rounds: number): Promise<readonly Row[]> {
+	const deployed = await startDeployed(scope, nodeFlags);
+	const names = {waited: 'waited', own: 'own'};
+	await deployed.deploy(names.waited, greetings.nodejs, {idle: '1s'});
+	await deployed.deploy(names.own, greetings.nodejs, ofItsOwn);
+	const took = {waited: [] as number[], own: [] as number[]};
+	for (const name of Object.values(names)) await programOf(deployed.callable(name));
+	for (let round = 0; round < rounds; round++)
+		for (const way of ['own', 'waited'] as const) {
+			await untilAtRest(deployed, names[way]);
+			await pause(restMs);
+			took[way].push((await fineCall(deployed.callable(names[way]), {})).firstByteMs);
+		}
+	return [
+		...valueRows('cold start, Node.js, to the first byte', took.waited),
+		...valueRows('cold start, Node.js, by an interpreter of its own', took.own),
+		{what: 'cold start, Node.js / of its own', values: ratios(took.waited, took.own), unit: 'x', goal: {atMost: 0.6}},
 	];
 }
 

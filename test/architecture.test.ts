@@ -154,6 +154,7 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	'system/files/sealing.ts': ['chance'],
 	// A program of its own, beside a user's code.
 	'agent/functions/runners/node-calls.ts': ['timer', 'chance'],
+	'agent/functions/runners/node-warm.ts': ['environment'],
 	// Only a method of that name, which HTTP's client calls: it waits by a clock that is handed in.
 	// One command lives for a moment: it takes its time and its environment where it begins.
 	'cli/main.ts': ['environment'],

@@ -84,8 +84,8 @@ const programs: Readonly<Record<FunctionLanguage, Programs>> = {
 	nodejs: [[process.execPath], ['node']],
 };
 
-/** What begins a runner of Python that waits: from the project's own folder, for it loads all of itself before it is a pod's. */
-export const warmRunnerWords = (program: string): Words => {
-	const [[, ...flags]] = programs.python;
-	return [program, ...flags, path.join(sources.python.from, mains.python), '--warm'];
+/** What begins a runner that waits: from the project's own folder, for it loads all of itself before it is a pod's. */
+export const warmRunnerWords = (language: FunctionLanguage, program: string): Words => {
+	const [[, ...flags]] = programs[language];
+	return [program, ...flags, path.join(sources[language].from, mains[language]), '--warm'];
 };

@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import {sandboxSpecOf} from '../../actors/node/pods/sandbox-spec.js';
+import {functionAnnotation, functionContainer} from '../../api/function-instance.js';
 import {anAssignment} from './_agent.js';
 import {aContainer} from './_objects.js';
 
@@ -79,4 +80,13 @@ test('ports of the host are those of containers and sidecars, and only those tha
 		{containerPort: 53, hostPort: 5353, hostIP: undefined, protocol: 'UDP'},
 		{containerPort: 80, hostPort: 8080, hostIP: '10.0.0.1', protocol: 'TCP'},
 	]);
+});
+
+test('of an instance of a function its language and its limit of memory are handed on', t => {
+	const said = {artifact: `sha256:${'a'.repeat(64)}`, runtime: 'nodejs', concurrency: 1, timeoutMs: 1_000};
+	const functionOf = (container: object, annotations = {[functionAnnotation]: JSON.stringify(said)}) =>
+		sandboxSpecOf(anAssignment({annotations, spec: {containers: [aContainer({name: functionContainer, ...container})]}})).function;
+	t.deepEqual(functionOf({resources: {limits: {memory: '512Mi'}}}), {runtime: 'nodejs', memoryLimitBytes: 536_870_912});
+	t.deepEqual(functionOf({}), {runtime: 'nodejs', memoryLimitBytes: undefined});
+	t.is(functionOf({name: 'main'}), undefined);
 });

@@ -85,11 +85,13 @@ function specOf(
 		})),
 		readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
 		...(instance === undefined ? {} : {function: instance}),
-		memoryLimitBytes: quantity(container.resources?.limits?.['memory'], memoryBytes),
+		memoryLimitBytes: memoryLimitOf(container),
 		cpuLimitMillis: quantity(container.resources?.limits?.['cpu'], cpuMillis),
 		cpuRequestMillis: quantity(container.resources?.requests?.['cpu'], cpuMillis),
 	};
 }
+
+export const memoryLimitOf = ({resources}: Container): number | undefined => quantity(resources?.limits?.['memory'], memoryBytes);
 
 type Rights = Pick<ContainerSpec, 'allowPrivilegeEscalation' | 'privileged' | 'capabilities' | 'seccomp'>;
 

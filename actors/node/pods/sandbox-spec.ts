@@ -5,6 +5,8 @@ import {hostNameOf} from '../../../api/host-name.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {runtimeClassOf} from '../../../api/runtime-class.js';
 import {sidecarsIn} from '../../../api/sidecars.js';
+import {memoryLimitOf} from '../containers/container-spec.js';
+import {instanceIn} from '../containers/instance.js';
 import {controllerName, type Assignment} from '../../protocol/sync-message.js';
 import type {HostPort, SandboxSpec} from '../runtime/runtime-port.js';
 
@@ -26,7 +28,17 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		hostPorts: [...sidecarsIn(spec), ...spec.containers].flatMap(hostPortsOf),
 		...dnsOf(spec),
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
+		...functionOf(assignment),
 	};
+}
+
+/** Nothing where the pod is no instance. */
+function functionOf(assignment: Assignment): Pick<SandboxSpec, 'function'> {
+	for (const container of assignment.spec.containers) {
+		const instance = instanceIn(container, assignment);
+		if (instance !== undefined) return {function: {runtime: instance.runtime, memoryLimitBytes: memoryLimitOf(container)}};
+	}
+	return {};
 }
 
 /** Nothing where the pod says nothing of it. */

@@ -99,7 +99,15 @@ function loadTrouble(error: unknown): string {
 	return (checked?.status === 0 ? undefined : checked?.stderr.split(/\n\s+at /)[0]) ?? traceback ?? message;
 }
 
-const config = JSON.parse(process.argv[2] ?? '{}') as RunnerConfig;
+/** With --warm it waits to be told. */
+async function configured(): Promise<RunnerConfig> {
+	const [, , said = '{}'] = process.argv;
+	if (said !== '--warm') return JSON.parse(said) as RunnerConfig;
+	const {assigned} = await import('./node-warm.js');
+	return await assigned();
+}
+
+const config = await configured();
 if (config.endsWithInput === true) {
 	process.stdin.resume().once('close', () => process.kill(-process.pid, 'SIGKILL'));
 	(process.stdin as Partial<Socket>).unref?.();

@@ -30,9 +30,10 @@ export const mountWords = (unshare: string, namespaces?: Namespaces): readonly s
 	'slave',
 ];
 
-/** Before the shim. unshare ends when it does, with its code; when unshare is killed, so is the shim. */
-export const shimWords = (namespaces: Namespaces): readonly string[] => [
+/** Before the shim. unshare ends when it does, with its code; when unshare is killed, so is the shim. `network`: an empty one is made for it, too. */
+export const shimWords = (namespaces: Namespaces, network = false): readonly string[] => [
 	...mountWords(namespaces.unshare, namespaces),
+	...(network ? ['--net'] : []),
 	'--pid',
 	'--fork',
 	'--kill-child',

@@ -42,12 +42,22 @@ const namesField = ({policy, nameservers, searches, options}: NonNullable<Sandbo
 export const ensureIn = (sandboxes: Sandboxes, hostIP: string, spec: SandboxSpec): SandboxRecord =>
 	sandboxes.ensure(spec, spec.hostNetwork ? {podIP: hostIP, network: {type: 'host'}} : undefined);
 
-/** The sandbox there is, or a new one, with its network made or found whole. Rejects with Errors, and the next call goes on where this one ended. */
-export async function ensureRouted(sandboxes: Sandboxes, network: PodNetwork, hostIP: string, spec: SandboxSpec): Promise<SandboxRecord> {
+/**
+ * The sandbox there is, or a new one, with its network made or found whole. `pidFor`: a process whose network a new one is to have, if there is one.
+ * Rejects with Errors, and the next call goes on where this one ended.
+ */
+export async function ensureRouted(
+	sandboxes: Sandboxes,
+	network: PodNetwork,
+	hostIP: string,
+	spec: SandboxSpec,
+	pidFor: () => number | undefined,
+): Promise<SandboxRecord> {
 	const hasOwn = network.isRouted && !spec.hostNetwork;
-	const record = sandboxes.find(spec.uid) ?? (hasOwn ? await placed(sandboxes, network, spec) : ensureIn(sandboxes, hostIP, spec));
+	const there = sandboxes.find(spec.uid);
+	const record = there ?? (hasOwn ? await placed(sandboxes, network, spec) : ensureIn(sandboxes, hostIP, spec));
 	const routed = routedPodOf(record);
-	if (routed !== undefined) await network.ensure(routed);
+	if (routed !== undefined) await network.ensure(routed, there === undefined ? pidFor() : undefined);
 	return record;
 }
 

@@ -116,6 +116,7 @@ function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<Spawn
 	const {startedAtMs, deadline, cgroups = [], dataKib} = start;
 	const env = environment.env.map(({name, value}) => [name, value] as const);
 	const {user} = drop;
+	const view = mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory);
 	return {
 		command: shimCommand({
 			argv: spec.argv,
@@ -125,7 +126,7 @@ function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<Spawn
 			drop: mounts === undefined ? words : dropInView(host, words, drop),
 			bootId: host.bootId,
 			userProcesses: drop.userProcesses,
-			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory),
+			view,
 			namespaces: host.namespaces,
 			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
 			...start,
@@ -137,7 +138,7 @@ function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<Spawn
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
 		assignable: assignableOf(spec, host, {
-			...{program, drop, isAgent, env, directory, startedAtMs, deadline, cgroups, dataKib, networkFile, mounts, memory},
+			...{program, drop, isAgent, env, directory, startedAtMs, deadline, cgroups, dataKib, networkFile, mounts, view, memory},
 		}),
 	};
 }

@@ -201,11 +201,27 @@ export function shimCommand(launch: Launch): ShimCommand {
 	};
 }
 
+export type Waiting = {
+	readonly argv: readonly string[];
+	readonly namespaces: Namespaces;
+	/** It waits in an empty network of its own; otherwise in the node's. */
+	readonly hasNetwork: boolean;
+	/** Files `cgroup.procs` of the groups in which it waits. */
+	readonly cgroups: readonly string[];
+};
+
 /** What to spawn before it is known for whom: its program has the descriptors of the shim, and writes its process down itself. */
-export function waitingCommand(argv: readonly string[], namespaces: Namespaces): ShimCommand {
-	const [file = shell, ...words] = [...shimWords(namespaces), shell];
-	return {file, args: [...words, '-c', shimText(0, false, true, 'exec "$@" 2>&1'), 'troupe-shim', ...argv], env: {}};
+export function waitingCommand({argv, namespaces, hasNetwork, cgroups}: Waiting): ShimCommand {
+	const [file = shell, ...words] = [...shimWords(namespaces, hasNetwork), shell];
+	return {file, args: [...words, '-c', shimText(0, false, true, waitingText), 'troupe-shim', ...cgroups, '--', ...argv], env: {}};
 }
+
+const waitingText = `while [ "$1" != -- ]; do
+echo 0 >"$1" || exit 126
+shift
+done 2>&1
+shift
+exec "$@" 2>&1`;
 
 type ShellText = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};
 

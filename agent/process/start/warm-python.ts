@@ -1,52 +1,21 @@
-// Runners of functions in Python that wait for their pods, on a node where that can be.
+// How an interpreter of Python comes to wait for its pod.
 //
-// What it keeps true: root runs no interpreter, and nothing that it loads, that others than root may change; nothing is left of what an earlier
-// agent had begun.
+// What it keeps true: root runs no interpreter, and nothing that it loads, that others than root may change.
 
 import {execFile} from 'node:child_process';
-import {existsSync, lstatSync, readlinkSync, realpathSync, rmSync} from 'node:fs';
-import path from 'node:path';
 import {limits} from '../../../api/limits.js';
 import {parsedJson} from '../../../api/value-or.js';
-import type {Clock} from '../../../system/time/clock.js';
 import {warmRunnerWords} from '../../functions/runner-files.js';
-import {createWarmPool, type WarmPool} from '../../functions/warm/warm-pool.js';
-import type {Stock} from '../attempts/stock.js';
-import type {Host} from '../host/host.js';
-import {isOpen} from '../mounts/mount-plan.js';
-import {nobody} from '../users/privileges.js';
-import {waitingCommand} from './shim.js';
-import {startWarmShim, type WarmShim} from './warm-shim.js';
+import type {Namespaces} from '../host/namespaces.js';
+import {nobody, type Dropper} from '../users/privileges.js';
+import {isChangeable} from './changeable.js';
+import {waitingCommand, type ShimCommand} from './shim.js';
 
-export type WarmPythonOptions = {
-	/** The runtime's own. */
-	readonly directory: string;
-	readonly count: number;
-	readonly host: Host;
-	readonly stock: Stock;
-	readonly clock: Clock;
-	readonly onWarning: (message: string) => void;
-};
-
-/** Where the agent is not root, or cannot make namespaces, it never has any. Throws errno exceptions. */
-export function createWarmPython({directory, count, host, stock, clock, onWarning}: WarmPythonOptions): WarmPool<WarmShim> {
-	const folder = path.join(directory, '.warm');
-	rmSync(folder, {recursive: true, force: true});
-	const {namespaces, dropper, agent} = host;
-	const canBe = namespaces !== undefined && dropper !== undefined && agent.uid === 0;
-	let serial = 0;
-	return createWarmPool({
-		count: canBe ? count : 0,
-		async start(program) {
-			if (namespaces === undefined || dropper === undefined) return undefined;
-			const asNobody = dropper({user: nobody, groups: [], mayGain: false});
-			if (!(await mayWait(program, asNobody))) return undefined;
-			const command = waitingCommand(warmRunnerWords(program), namespaces);
-			return startWarmShim({command, folder: path.join(folder, String(++serial)), stock, clock});
-		},
-		clock,
-		onWarning,
-	});
+/** Undefined: root does not run it. */
+export async function waitingPython(program: string, namespaces: Namespaces, dropper: Dropper): Promise<ShimCommand | undefined> {
+	const asNobody = dropper({user: nobody, groups: [], mayGain: false});
+	if (!(await mayWait(program, asNobody))) return undefined;
+	return waitingCommand({argv: warmRunnerWords('python', program), namespaces, hasNetwork: false, cgroups: []});
 }
 
 /** What an interpreter says of itself: where it loads modules from, and whether it can enter a namespace. */
@@ -80,16 +49,3 @@ const outputOf = (file: string, words: readonly string[]): Promise<string> =>
 		} as const;
 		execFile(file, words, options, (error, stdout) => resolve(error === null ? stdout : ''));
 	});
-
-/** As many links as the kernel follows. */
-const mostLinks = 40;
-
-/** Whether others than root may put something else there: at the end, at any link on the way, or where there is nothing yet. */
-function isChangeable(file: string, links = 0): boolean {
-	if (!path.isAbsolute(file) || links > mostLinks) return true;
-	const above = path.dirname(file);
-	const stats = lstatSync(file, {throwIfNoEntry: false});
-	if (stats === undefined) return above === file || isChangeable(above, links);
-	if (existsSync(above) && isOpen(realpathSync(above))) return true;
-	return stats.isSymbolicLink() ? isChangeable(path.resolve(above, readlinkSync(file)), links + 1) : isOpen(file);
-}

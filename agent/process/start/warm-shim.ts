@@ -34,6 +34,8 @@ import {killGroupOf, type Shim, type SpawnPlan} from './spawn.js';
 import {shimDescriptors, type ShimCommand} from './shim.js';
 
 export type WarmShim = WarmRunner & {
+	/** A process that is in its network, until it has ended. */
+	readonly pid: number | undefined;
 	/** Has its program become that of this attempt, by that line. Throws errno exceptions; it is nobody's any more then. */
 	readonly become: (plan: Pick<SpawnPlan, 'folder' | 'attempt' | 'command' | 'beginning' | 'logOwner'>, line: string) => Shim;
 };
@@ -44,6 +46,8 @@ export type WarmShimOptions = {
 	readonly folder: string;
 	readonly stock: Stock;
 	readonly clock: Clock;
+	/** Called once nothing runs of it, nor of what it has become. Not where this agent ends before. */
+	readonly onOver?: () => void;
 };
 
 /** Any number: nothing of another attempt is there. */
@@ -51,7 +55,7 @@ const own = 0;
 
 /** Resolves when its program waits. Rejects with Errors, and nothing of it is left then. */
 export async function startWarmShim(options: WarmShimOptions): Promise<WarmShim> {
-	const {folder, clock} = options;
+	const {folder, clock, onOver = () => undefined} = options;
 	await mkdir(path.dirname(folder), {recursive: true, mode: 0o700});
 	const {child, control, lifeline, given} = spawnWaiting(options);
 	let isHandedOut = false;
@@ -65,8 +69,10 @@ export async function startWarmShim(options: WarmShimOptions): Promise<WarmShim>
 			resolve();
 		};
 		child.once('error', finish).once('exit', finish);
+		child.once('error', onOver).once('exit', onOver);
 	});
 	const runner: WarmShim = {
+		pid: child.pid,
 		isAlive: () => !isHandedOut && child.exitCode === null && child.signalCode === null && !control.destroyed,
 		ended,
 		end() {

@@ -1,17 +1,19 @@
 // A node of real processes that has the code of functions, and what tests do to instances: start them, wait until they serve, call them.
 
-import {chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync} from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import type {FunctionInstance, FunctionRuntime} from '../../../api/function-instance.js';
+import type {FunctionLanguage} from '../../../api/function-languages.js';
 import type {ContainerSpec, RunningContainer} from '../../../actors/node/runtime/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../../agent/process-runtime.js';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {archiveBounds} from '../../../system/archive/bounds.js';
 import {packFolder} from '../../../system/archive/pack.js';
 import {processWorld} from '../process-world.js';
+import {aSandbox} from '../_sandbox.js';
 import {aContainer, driver} from '../runtime-contract.js';
 import {answerOf, type Answer} from './_runner.js';
 
@@ -46,8 +48,27 @@ export type Way = 'cold' | 'warm';
 
 /** Whether the process is a runner that waits, or has waited. */
 export function isWarm(pid: number): boolean {
-	const [, flag, ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-	return flag === '-I' && words.includes('--warm');
+	const [, first = '', ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+	return (first === '-I' || first.endsWith('/node-runner.js')) && words.includes('--warm');
+}
+
+const returning: Readonly<Record<FunctionLanguage, Files>> = {
+	python: {'func.py': 'def main(params):\n    return params\n'},
+	nodejs: {'func.mjs': 'export default params => params;\n'},
+};
+
+/** The process that waits, of the runtime of a directory: by the name of its log, which is open there. */
+export function waitingIn(directory: string): readonly number[] {
+	const isOf = (pid: string): boolean => {
+		try {
+			return readlinkSync(`/proc/${pid}/fd/1`).startsWith(path.join(directory, '.warm/')) && isWarm(Number(pid));
+		} catch {
+			return false;
+		}
+	};
+	return readdirSync('/proc')
+		.filter(name => /^\d+$/.test(name) && isOf(name))
+		.map(Number);
 }
 
 export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}: Partial<ProcessRuntimeOptions> = {}) {
@@ -74,8 +95,13 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 	};
 	const loaded = (uid: string, timeoutMs = 30_000) => node.act({uid, container: 'function'}, {type: 'runnerListens'}, timeoutMs);
 
+	/** The sandbox of an instance, as an agent asks for it. */
+	const ensureInstance = (uid: string, runtime: FunctionRuntime, {memoryLimitBytes}: InstanceSpec = {}) => {
+		const spec = aSandbox(uid, {controller: `default/Pod/pod-${uid}`, function: {runtime, memoryLimitBytes}});
+		return node.value(node.run<'sandbox.ensure'>({type: 'sandbox.ensure', spec}));
+	};
 	const serve = async (uid: string, runtime: FunctionRuntime, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
-		await node.ensure(uid);
+		await ensureInstance(uid, runtime, rest);
 		const running = await node.start(specOf(uid, await archive.add(files), runtime, rest));
 		const {ok, message} = await node.value(loaded(uid));
 		if (!ok) throw new Error(message);
@@ -95,13 +121,14 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 		archive,
 		specOf,
 		loaded,
+		ensureInstance,
 		/** Has an instance of these files run and serve. */
 		serve,
-		/** Resolves when so many runners wait: on a node where an instance of Python was begun. */
+		/** Resolves when so many runners wait: on a node where an instance of their language was begun. */
 		whenWarm,
-		/** Has the node know that instances of Python are begun there. */
-		warmUp: async (count = 1): Promise<void> => {
-			await serve('first', 'python', {'func.py': 'def main(params):\n    return params\n'});
+		/** Has the node know that instances of that language are begun there. */
+		warmUp: async (count = 1, language: FunctionLanguage = 'python', rest: InstanceSpec = {}): Promise<void> => {
+			await serve('first', language, returning[language], rest);
 			fetched.length = 0;
 			await whenWarm(count);
 		},

@@ -12,7 +12,7 @@ import {mayWait} from '../../../agent/process/start/warm-python.js';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {asRoot} from '../../_needing.js';
 import {shimOf} from '../process-world.js';
-import {functionNode, isWarm} from './_instance.js';
+import {functionNode, isWarm, waitingIn} from './_instance.js';
 
 /** That of the base system, which root may have wait. */
 const python = '/usr/bin/python3';
@@ -65,20 +65,6 @@ type About = {
 
 const cgroupsOf = (pid: number): string => readFileSync(`/proc/${pid}/cgroup`, 'utf8');
 const namespaceOf = (pid: number | 'self', sort: string): string => readlinkSync(`/proc/${pid}/ns/${sort}`);
-
-/** The process that waits, of the runtime of a directory: by the name of its log, which is open there. */
-function waitingIn(directory: string): readonly number[] {
-	const isOf = (pid: string): boolean => {
-		try {
-			return readlinkSync(`/proc/${pid}/fd/1`).startsWith(path.join(directory, '.warm/')) && isWarm(Number(pid));
-		} catch {
-			return false;
-		}
-	};
-	return readdirSync('/proc')
-		.filter(name => /^\d+$/.test(name) && isOf(name))
-		.map(Number);
-}
 
 const filesOf = (directory: string): readonly string[] => (existsSync(`${directory}/.warm`) ? readdirSync(`${directory}/.warm`) : []);
 
