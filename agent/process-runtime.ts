@@ -411,9 +411,9 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 }
 
 /** The network of a new pod may be one in which its runner waits. */
-function keepWarm({warm}: Parts, {uid, function: instance}: SandboxSpec): number | undefined {
+function keepWarm({warm}: Parts, {uid, controller, function: instance}: SandboxSpec): number | undefined {
 	if (instance === undefined || instance.runtime === 'program') return undefined;
-	return warm.keepFor(uid, {language: instance.runtime, memoryBytes: instance.memoryLimitBytes});
+	return warm.keepFor({uid, controller}, {language: instance.runtime, memoryBytes: instance.memoryLimitBytes});
 }
 
 const orElse = <Value>(refusal: Outcome<Value>, other: Outcome<Value>): Outcome<Value> => (other.ok ? other : refusal);
@@ -425,7 +425,7 @@ function begin(parts: Parts, spec: OpenedSpec, programs: Programs, done: Done<Ru
 		if (!plan.ok) return done(plan);
 		const {assignable} = plan.value;
 		if (assignable !== undefined) parts.warm.want(assignable.wish);
-		parts.warm.release(spec.id.uid);
+		parts.warm.refuse(spec.id.uid);
 		parts.containers.start(spec, plan.value, done);
 	});
 }

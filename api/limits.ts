@@ -200,7 +200,7 @@ export const limits = {
 	warmRunnerIdleMs: 3_600_000,
 	/** One in whose network a new pod is ends when the instance has not begun by then. */
 	warmRunnerKeptMs: 60_000,
-	/** Interpreters that cannot wait, of which that is remembered. */
+	/** Interpreters that cannot wait, of which that is remembered, and controllers whose pods cannot have one that waits. */
 	warmPrograms: 16,
 	/** One that does not wait by then, or has not become the runner of its pod, is killed. */
 	warmRunnerStartMs: 10_000,

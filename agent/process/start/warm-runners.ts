@@ -33,15 +33,20 @@ export type WarmRunners = {
 	readonly mayHave: (language: FunctionLanguage, pod: WarmPod) => boolean;
 	/** One that is the caller's now; what the pod had and cannot use ends. Undefined: there is none. */
 	readonly take: (wish: WarmWish, pod: WarmPod) => WarmShim | undefined;
-	/** A process whose network is to be that of this pod, which is new; undefined: there is none. */
-	readonly keepFor: (uid: string, wish: Omit<WarmWish, 'program'>) => number | undefined;
+	/** A process whose network is to be that of this pod, which is new; undefined: there is none, or no pod of its controller could use it. */
+	readonly keepFor: (pod: NewPod, wish: Omit<WarmWish, 'program'>) => number | undefined;
 	/** The pod needs none. */
 	readonly release: (uid: string) => void;
+	/** What the pod has it cannot use, nor will others of its controller. */
+	readonly refuse: (uid: string) => void;
 	/** Resolves when the last has ended. */
 	readonly close: () => Promise<void>;
 };
 
 export type WarmPod = {readonly uid: string; /** It has a network of its own. */ readonly isRouted: boolean};
+
+/** `controller`: its pods are alike. */
+export type NewPod = {readonly uid: string; readonly controller: string};
 
 export type WarmRunnersOptions = {
 	/** The runtime's own. */
@@ -57,7 +62,7 @@ export type WarmRunnersOptions = {
 	readonly onWarning: (message: string) => void;
 };
 
-type Kept = {readonly key: string; readonly shim: WarmShim; readonly cancel: Cancel};
+type Kept = {readonly controller: string; readonly key: string; readonly shim: WarmShim; readonly cancel: Cancel};
 
 /** Where the agent is not root, or cannot make namespaces, it never has any. Throws errno exceptions. */
 export function createWarmRunners(options: WarmRunnersOptions): WarmRunners {
@@ -72,6 +77,15 @@ export function createWarmRunners(options: WarmRunnersOptions): WarmRunners {
 		return one;
 	};
 	const release = (uid: string): void => drop(uid)?.shim.end();
+	/** Controllers whose pods cannot use one, the oldest first. */
+	const refusing = new Set<string>();
+	const refuse = (one: Kept | undefined): void => {
+		if (one === undefined) return;
+		one.shim.end();
+		const [oldest] = refusing;
+		if (refusing.size >= limits.warmPrograms && oldest !== undefined) refusing.delete(oldest);
+		refusing.add(one.controller);
+	};
 	const isKeptFor = (language: FunctionLanguage): boolean => language === 'nodejs' && isRouted;
 	return {
 		want: wish => pools[wish.language].want(keyOfWish(wish)),
@@ -81,19 +95,20 @@ export function createWarmRunners(options: WarmRunnersOptions): WarmRunners {
 			const key = keyOfWish(wish);
 			if (!isKeptFor(wish.language)) return wish.language === 'nodejs' && hasNetwork ? undefined : pools[wish.language].take(key);
 			const one = drop(uid);
-			if (one?.key === key && hasNetwork && one.shim.isAlive()) return one.shim;
-			one?.shim.end();
+			if (one?.key === key && hasNetwork) return one.shim.isAlive() ? one.shim : undefined;
+			refuse(one);
 			return undefined;
 		},
-		keepFor(uid, {language, memoryBytes}) {
-			if (!isKeptFor(language) || kept.has(uid) || kept.size >= count) return undefined;
+		keepFor({uid, controller}, {language, memoryBytes}) {
+			if (!isKeptFor(language) || kept.has(uid) || kept.size >= count || refusing.has(controller)) return undefined;
 			const key = keyOfWish({program: process.execPath, memoryBytes});
 			const shim = pools[language].take(key);
 			if (shim?.pid === undefined) return undefined;
-			kept.set(uid, {key, shim, cancel: clock.after(limits.warmRunnerKeptMs, () => release(uid))});
+			kept.set(uid, {controller, key, shim, cancel: clock.after(limits.warmRunnerKeptMs, () => release(uid))});
 			return shim.pid;
 		},
 		release,
+		refuse: uid => refuse(drop(uid)),
 		async close() {
 			const last = [...kept.values()].map(({shim}) => shim.ended);
 			for (const uid of [...kept.keys()]) release(uid);

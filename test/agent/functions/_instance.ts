@@ -96,8 +96,13 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 	const loaded = (uid: string, timeoutMs = 30_000) => node.act({uid, container: 'function'}, {type: 'runnerListens'}, timeoutMs);
 
 	/** The sandbox of an instance, as an agent asks for it. */
-	const ensureInstance = (uid: string, runtime: FunctionRuntime, {memoryLimitBytes}: InstanceSpec = {}) => {
-		const spec = aSandbox(uid, {controller: `default/Pod/pod-${uid}`, function: {runtime, memoryLimitBytes}});
+	const ensureInstance = (
+		uid: string,
+		runtime: FunctionRuntime,
+		{memoryLimitBytes}: InstanceSpec = {},
+		controller = `default/Pod/pod-${uid}`,
+	) => {
+		const spec = aSandbox(uid, {controller, function: {runtime, memoryLimitBytes}});
 		return node.value(node.run<'sandbox.ensure'>({type: 'sandbox.ensure', spec}));
 	};
 	const serve = async (uid: string, runtime: FunctionRuntime, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {

@@ -288,6 +288,10 @@ asRoot(
 		t.deepEqual([isWarm(pid), attached()], [false, ['gone', 'other']]);
 		t.is((await node.call('other', null)).status, 200);
 		await whenOver(second);
+		// Nor does another pod of the same controller have one.
+		await node.whenWarm();
+		await node.ensureInstance('alike', 'nodejs', limited, 'default/Pod/pod-other');
+		t.deepEqual(attached(), ['gone', 'other']);
 
 		// Of another size none waits.
 		await node.whenWarm();

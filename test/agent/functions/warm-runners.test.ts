@@ -15,6 +15,7 @@ import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
 import {asRoot} from '../../_needing.js';
 
+const of = (uid: string) => ({uid, controller: uid});
 const wish: WarmWish = {language: 'nodejs', program: process.execPath, memoryBytes: undefined};
 
 asRoot('a runner of Node.js that a new pod has is for that pod alone, and ends when its instance has not begun in time', async t => {
@@ -33,10 +34,10 @@ asRoot('a runner of Node.js that a new pod has is for that pod alone, and ends w
 		clock.advance(limits.warmQuietMs);
 		await eventually('one waits', () => runners.ready() === count);
 	}
-	const [first, second] = ['uid-1', 'uid-2'].map(uid => runners.keepFor(uid, wish));
+	const [first, second] = ['uid-1', 'uid-2'].map(uid => runners.keepFor(of(uid), wish));
 	if (first === undefined || second === undefined) return t.fail('none was there');
-	t.is(runners.keepFor('uid-1', wish), undefined);
-	t.is(runners.keepFor('uid-3', wish), undefined);
+	t.is(runners.keepFor(of('uid-1'), wish), undefined);
+	t.is(runners.keepFor(of('uid-3'), wish), undefined);
 	const networks = [first, second, 'self'].map(pid => readlinkSync(`/proc/${pid}/ns/net`));
 	t.is(new Set(networks).size, 3);
 
