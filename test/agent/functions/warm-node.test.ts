@@ -26,6 +26,15 @@ const target = file => {
 	}
 };
 
+const readable = file => {
+	try {
+		readFileSync(file);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
 const umask = process.umask();
 
 export default params => {
@@ -55,13 +64,18 @@ export default params => {
 		links: readFileSync('/proc/self/net/dev', 'utf8').split('\\n').map(line => line.split(':')[0].trim()),
 		resolver: readFileSync('/etc/resolv.conf', 'utf8'),
 		mounts: readFileSync('/proc/self/mounts', 'utf8').split('\\n').filter(line => line.includes('/etc/')),
+		dumpable: readable('/proc/self/environ'),
 		zone: new Date(0).toString(),
 	};
 };
 `,
 };
 
-type About = {readonly status: readonly (readonly [string, string])[]; readonly resolver: string};
+type About = {
+	readonly dumpable: boolean;
+	readonly status: readonly (readonly [string, string])[];
+	readonly resolver: string;
+};
 
 const cgroupsOf = (pid: number): readonly string[] =>
 	readFileSync(`/proc/${pid}/cgroup`, 'utf8')
@@ -105,7 +119,10 @@ async function both(
 			score: readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'),
 			session: readFileSync(`/proc/${pid}/sessionid`, 'utf8'),
 		};
-		const whole = JSON.stringify({...(JSON.parse(text) as About), outside});
+		const {dumpable, ...same} = JSON.parse(text) as About;
+		// What has changed its user is not, and Node.js has no call to say otherwise.
+		t.is(dumpable, warmRunners === 0);
+		const whole = JSON.stringify({...same, outside});
 		seen.push(JSON.parse(whole.replaceAll(node.world.directory, 'DIRECTORY')) as About);
 		const log = readFileSync(`${node.world.directory}/uid-1/function/0/log`, 'utf8');
 		t.regex(log, /by its name\n\[\S+\] by itself\n/);
