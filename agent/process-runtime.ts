@@ -175,7 +175,8 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 			growth.close();
 			containers.close();
 			usage.close();
-			return Promise.all([stock.close(), groups.close(), parts.warm.close()]).then(() => undefined);
+			// What waits has groups that are removed with it.
+			return Promise.all([stock.close(), parts.warm.close().then(groups.close)]).then(() => undefined);
 		},
 	};
 }

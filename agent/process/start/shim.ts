@@ -65,12 +65,13 @@ const shimText = (
 	hasInput: boolean,
 	isFirst: boolean,
 	launch: string,
+	after = '',
 ): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
 ${each(cgroups, checkText)}${hasInput ? inputText(cgroups + 1) : ''}(
 ${hasInput ? closeInputText : ''}${each(cgroups, openText)}${cgroups > 0 || hasInput ? `shift ${cgroups + (hasInput ? 1 : 0)}\n` : ''}${launch}
 )
 echo "exit $?" >&${shimDescriptors.state}
-${each(cgroups, emptyText)}${isFirst ? '' : 'kill -s KILL 0'}`;
+${after}${each(cgroups, emptyText)}${isFirst ? '' : 'kill -s KILL 0'}`;
 
 const each = (count: number, text: (index: number) => string): string => Array.from({length: count}, (_, index) => text(index)).join('');
 
@@ -213,8 +214,15 @@ export type Waiting = {
 /** What to spawn before it is known for whom: its program has the descriptors of the shim, and writes its process down itself. */
 export function waitingCommand({argv, namespaces, hasNetwork, cgroups}: Waiting): ShimCommand {
 	const [file = shell, ...words] = [...shimWords(namespaces, hasNetwork), shell];
-	return {file, args: [...words, '-c', shimText(0, false, true, waitingText), 'troupe-shim', ...cgroups, '--', ...argv], env: {}};
+	return {file, args: [...words, '-c', shimText(0, false, true, waitingText, leftText), 'troupe-shim', ...cgroups, '--', ...argv], env: {}};
 }
+
+/** The groups in which it has waited are no others'. An agent of then may know nothing of them. */
+const leftText = `for file do
+[ "$file" != -- ] || break
+rmdir "\${file%/*}"
+done 2>/dev/null
+`;
 
 const waitingText = `while [ "$1" != -- ]; do
 echo 0 >"$1" || exit 126

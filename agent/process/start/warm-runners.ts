@@ -162,9 +162,9 @@ function startsOf({directory, host, groups, isRouted, stock, clock}: WarmRunners
 			groups.make(id, attempt, bounds);
 			const argv = [...noGainWords(noGain), ...warmRunnerWords('nodejs', program)];
 			const command = waitingCommand({argv, namespaces, hasNetwork: isRouted, cgroups: groups.procsFiles(id, attempt, bounds)});
-			const onOver = (): void => groups.end(id, attempt, () => undefined);
+			const onOver = (done: () => void): void => groups.end(id, attempt, done);
 			return startWarmShim({command, folder: path.join(folder, String(attempt)), stock, clock, onOver}).catch((error: unknown) => {
-				onOver();
+				onOver(() => undefined);
 				throw error;
 			});
 		},

@@ -46,8 +46,8 @@ export type WarmShimOptions = {
 	readonly folder: string;
 	readonly stock: Stock;
 	readonly clock: Clock;
-	/** Called once nothing runs of it, nor of what it has become. Not where this agent ends before. */
-	readonly onOver?: () => void;
+	/** Called once its shim has ended, whatever that has become; it calls back. Not where this agent ends before. */
+	readonly onOver?: (done: () => void) => void;
 };
 
 /** Any number: nothing of another attempt is there. */
@@ -55,21 +55,20 @@ const own = 0;
 
 /** Resolves when its program waits. Rejects with Errors, and nothing of it is left then. */
 export async function startWarmShim(options: WarmShimOptions): Promise<WarmShim> {
-	const {folder, clock, onOver = () => undefined} = options;
+	const {folder, clock, onOver = (done: () => void): void => done()} = options;
 	await mkdir(path.dirname(folder), {recursive: true, mode: 0o700});
 	const {child, control, lifeline, given} = spawnWaiting(options);
 	let isHandedOut = false;
 	const ended = new Promise<void>(resolve => {
 		const finish = (): void => {
 			control.destroy();
-			if (isHandedOut) return;
+			if (isHandedOut) return onOver(() => undefined);
 			isHandedOut = true;
 			for (const descriptor of [lifeline, given]) closeSync(descriptor);
 			rmSync(folder, {recursive: true, force: true});
-			resolve();
+			onOver(resolve);
 		};
 		child.once('error', finish).once('exit', finish);
-		child.once('error', onOver).once('exit', onOver);
 	});
 	const runner: WarmShim = {
 		pid: child.pid,
