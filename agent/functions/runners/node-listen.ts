@@ -15,7 +15,8 @@ export type Place = {readonly listen: RunnerConfig['listen']; readonly becomes: 
  * socket has to be short. The socket gets it when it listens. Throws errno exceptions.
  */
 export function keptPlace(listen: RunnerConfig['listen']): Place {
-	if (!('path' in listen) || path.isAbsolute(listen.path)) return {listen, becomes: undefined};
+	if (!('path' in listen)) return {listen, becomes: undefined};
+	if (path.isAbsolute(listen.path)) return {listen: {path: `${listen.path}${first}`}, becomes: listen.path};
 	const folder = openSync(path.dirname(listen.path), constants.O_RDONLY | constants.O_DIRECTORY);
 	const becomes = `/proc/self/fd/${folder}/${path.basename(listen.path)}`;
 	return {listen: {path: `${becomes}${first}`}, becomes};

@@ -8,8 +8,10 @@ def kept_place(listen):
     """A relative path is one of where this runs now, wherever the function goes; by the descriptor of its folder, since the path of a socket has
     to be short. It is given to the socket when that listens."""
     path = listen.get("path")
-    if path is None or os.path.isabs(path):
+    if path is None:
         return listen
+    if os.path.isabs(path):
+        return {"path": path, "first": path + ".new"}
     folder = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY)
     place = "/proc/self/fd/%d/%s" % (folder, os.path.basename(path))
     return {"path": place, "first": place + ".new"}
