@@ -11,7 +11,7 @@
 //
 // Volumes, leases, logs and what is asked of the kernel are beside it, in `agent/`: every runtime has them.
 
-import {chmodSync, mkdirSync, realpathSync} from 'node:fs';
+import {realpathSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -37,13 +37,24 @@ import {wrongName} from './command-names.js';
 import {openContainerUsage} from './docker/cgroups/container-usage.js';
 import {createPodGroups} from './docker/cgroups/pod-groups.js';
 import {begin} from './docker/containers/begin.js';
+import {readEnvironment} from './docker/containers/container-files.js';
+import {beginWaiting} from './docker/runners/begin-waiting.js';
+import {canWait} from './docker/runners/told.js';
+import {createWarmRunners} from './docker/runners/warm-runners.js';
 import {bindsOf, openHolds} from './docker/containers/binds.js';
-import type {Bind} from './docker/containers/container-options.js';
+import {containerOptions, type Bind, type ContainerPlace} from './docker/containers/container-options.js';
 import {createContainers, type Containers} from './docker/containers/containers.js';
 import type {Gate} from './docker/containers/gated.js';
 import {identityOf, needsImage} from './docker/containers/identity.js';
 import {createImageUsers} from './docker/containers/image-users.js';
-import {instanceContainer, instanceFolder, instanceHome, interpreters, socketFolder} from './docker/containers/instance-binds.js';
+import {
+	instanceContainer,
+	instanceFolder,
+	instanceHome,
+	interpreters,
+	makePlaces,
+	socketFolder,
+} from './docker/containers/instance-binds.js';
 import {createRemovals} from './docker/containers/removal.js';
 import {obstacleToNamespaces, obstacleToRights} from './docker/containers/rights.js';
 import {listOurs, remove, removeAll, type Inspected, type Listed} from './docker/engine/calls.js';
@@ -51,7 +62,7 @@ import {openConnection, type EngineEvent, type EngineState} from './docker/engin
 import {openEnginePlaces} from './docker/engine/engine-places.js';
 import type {EngineAddress} from './docker/engine/engine-url.js';
 import {EngineError, openEngine} from './docker/engine/engine.js';
-import {labels} from './docker/engine/names.js';
+import {labels, wasRunner} from './docker/engine/names.js';
 import {askVersion, type EngineVersion} from './docker/engine/version.js';
 import {createExec} from './docker/exec/exec.js';
 import {openGates} from './docker/gates/gates.js';
@@ -108,6 +119,8 @@ export type DockerRuntimeOptions = {
 	 * name to what runs.
 	 */
 	readonly warm?: {readonly count: number; readonly fromStart: boolean} | undefined;
+	/** How many runners of functions wait for each of the images that were used last, where sandboxes are kept ready; without it the usual number. */
+	readonly warmRunners?: number | undefined;
 	/** What of the host pods may have as volumes; undefined: nothing. Never this directory. */
 	readonly hostPaths?: HostPaths | undefined;
 	/** Where volumes of class `local` are, absolute; undefined: there are none. */
@@ -121,6 +134,8 @@ export type DockerRuntimeOptions = {
 export type DockerRuntime = Runtime & {
 	/** A connection of this process to an instance of a function; each direction ends by itself. Rejects with Errors for people. */
 	readonly connectFunction: (uid: string) => Promise<Socket>;
+	/** How many runners of functions wait. */
+	readonly warmRunners: () => number;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc. The Engine need not be there. */
@@ -144,13 +159,14 @@ export function createDockerRuntime(options: DockerRuntimeOptions): DockerRuntim
 		onExit: next => void (tellEnd = next),
 		onEvent: next => void (tell = next),
 		connectFunction: uid => connectInstance(parts, uid),
+		warmRunners: () => parts.runners.ready(),
 		async close() {
 			const isSaved = images.close();
 			reader.close();
 			containers.close();
 			usage.close();
 			parts.connections.end();
-			await Promise.all([exec.end(), logs.close(), parts.warm.close()]);
+			await Promise.all([exec.end(), logs.close(), parts.warm.close(), parts.runners.close()]);
 			await connection.close();
 			await isSaved;
 			await parts.holds?.swept;
@@ -177,12 +193,27 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const gates = openGates(directory, clock);
 	const infraImage = openInfraImage(engine);
 	const said: {engine: EngineVersion; takesNames: boolean} = {engine: {name: 'Docker', version: ''}, takesNames: false};
+	// Those have the Engine's network.
+	const hasWarm = gates !== undefined && options.network?.isRouted !== true && (options.warm?.count ?? 0) > 0;
 	const warm = createWarmPool({
-		// Those have the Engine's network.
-		count: gates === undefined || options.network?.isRouted === true ? 0 : (options.warm?.count ?? 0),
+		count: hasWarm ? (options.warm?.count ?? 0) : 0,
 		make: hostname => makeWarm({engine, infraImage, owner, cgroupParentOf: () => groups.infraParent()}, hostname),
 		remove: id => remove(engine, id),
 		isUp: () => connection.state().is === 'up' && said.takesNames,
+		clock,
+		random: systemRandom,
+		onWarning,
+	});
+	const runners = createWarmRunners({
+		// They wait in such sandboxes.
+		count: hasWarm ? (options.warmRunners ?? limits.warmRunners) : 0,
+		directory,
+		folderOf: uid => sandboxes.folderOf(uid),
+		canBe: () => said.takesNames,
+		engine,
+		infraImage,
+		owner,
+		cgroupParentOf: () => groups.infraParent(),
 		clock,
 		random: systemRandom,
 		onWarning,
@@ -194,6 +225,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		hostIP,
 		infraImage,
 		warm,
+		runners,
 		network: options.network,
 		cgroupParentOf: () => groups.infraParent(),
 		inmatesOf,
@@ -259,7 +291,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 			const strays = new Set([...sandboxes.compare(listed), ...(await containers.compare(listed))]);
 			await removeAll(
 				engine,
-				listed.filter(each => strays.has(each.Id) || isOfNothing(each, imageUsers.mark)),
+				listed.filter(each => (strays.has(each.Id) && !runners.has(each.Id, each.Names[0] ?? '')) || isOfNothing(each, imageUsers.mark)),
 			);
 		},
 		hear(event: EngineEvent) {
@@ -284,6 +316,8 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		groups,
 		gates,
 		warm,
+		runners,
+		onWarning,
 		sandboxes,
 		containers,
 		volumes,
@@ -315,7 +349,13 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		]),
 		logs,
 		reader: createLogReader(loggedContainers(containers, logs), clock),
-		exec: createExec({engine, clock, sessions, find: containers.find, callsEndOf}),
+		exec: createExec({
+			...{engine, clock, sessions, find: containers.find, callsEndOf},
+			environmentOf(id) {
+				const {folder, live} = containers.find(id);
+				return live === undefined ? [] : readEnvironment(folder, live.attempt);
+			},
+		}),
 	};
 }
 
@@ -330,7 +370,7 @@ const loggedContainers = (containers: Containers, logs: LogFollowers): LoggedCon
 
 /** Made by an agent that is gone, to look into an image. */
 const isOfNothing = ({Labels}: Listed, mark: string): boolean =>
-	Labels[labels.podUid] === undefined && Labels[labels.sandbox] !== 'warm' && Labels[labels.sandbox] !== mark;
+	Labels[labels.podUid] === undefined && Labels[labels.sandbox] !== 'warm' && !wasRunner(Labels) && Labels[labels.sandbox] !== mark;
 
 function handlersOf(parts: Parts): Handlers {
 	const {exec, groups, images, sandboxes, warm, removals, containers, volumes, reader, turns} = parts;
@@ -453,19 +493,20 @@ function beginContainer(parts: Parts, spec: OpenedSpec, more: readonly Bind[], d
 
 /** With the code of the function, and its runner, in the folder of the pod. */
 function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstance, done: Done<RunningContainer>): void {
-	const {sandboxes, removals, containers, instances} = parts;
+	const {sandboxes, removals, containers, instances, runners} = parts;
 	const {uid} = spec.id;
 	withPod(parts, uid, done, () => {
 		const folder = sandboxes.folderOf(uid);
-		const [home, sockets] = [instanceHome(folder), socketFolder(folder)];
-		for (const made of [home, sockets]) mkdirSync(made, {recursive: true, mode: 0o700});
-		// For the image's user, whoever that is: nobody else gets there.
-		chmodSync(sockets, 0o777);
+		const home = instanceHome(folder);
+		const waiting = canWait(spec) ? runners.find(uid) : undefined;
+		const isSeen = waiting?.giveFolder(instanceFolder(folder)) ?? false;
+		makePlaces(instanceFolder(folder));
 		const attempt = {
 			uid,
 			home,
-			socketFolder: sockets,
+			socketFolder: socketFolder(folder),
 			instance,
+			isSeen,
 			isWanted: () => sandboxes.find(uid) !== undefined && !removals.isRemoving(uid),
 			isRunning: () => containers.find(spec.id).live !== undefined,
 		};
@@ -478,7 +519,7 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 				beginContainer(parts, container.spec, container.binds, answer);
 			});
 		};
-		// No runner waits for containers of the Engine.
+		// One that waits is begun where its container would be made.
 		instances.start(attempt, {beginWarm: () => false, begin}).catch((error: unknown) => {
 			if (hasBegun) throw error;
 			done(startRefused(spec.id, explained(error)));
@@ -507,12 +548,47 @@ async function beginIn(
 	try {
 		const cgroupParent = groups.parentOf(uid);
 		const place = {owner, infra: infra.id, sandbox, cgroupParent, processes, ...identified.identity, binds, engine: said.engine.name};
-		return await begin(parts, spec, place, folder, gate);
+		return (await beginInWaiting(parts, spec, place, folder)) ?? (await beginAnew(parts, spec, place, folder, gate));
 	} catch (error) {
 		throw error instanceof EngineError ? new EngineError(error.fault, withImage(spec, bound.told(error.message))) : error;
 	} finally {
 		await bound.release();
 	}
+}
+
+/** In the container of a runner that was given to the pod with its sandbox; undefined: there is none, or it cannot be used and goes. */
+async function beginInWaiting(parts: Parts, spec: OpenedSpec, place: ContainerPlace, folder: string): Promise<Inspected | undefined> {
+	const {runners, clock, onWarning} = parts;
+	const {uid} = spec.id;
+	const runner = runners.find(uid);
+	if (runner === undefined || spec.function === undefined) return undefined;
+	let begun: Inspected | undefined;
+	try {
+		begun = await beginWaiting(parts, spec, place, folder, {runner, instance: spec.function, clock, onWarning});
+	} finally {
+		runners.finish(uid, begun !== undefined);
+	}
+	if (begun !== undefined) wantRunners(parts, spec, place);
+	return begun;
+}
+
+async function beginAnew(
+	parts: Parts,
+	spec: OpenedSpec,
+	place: ContainerPlace,
+	folder: string,
+	gate: Gate | undefined,
+): Promise<Inspected> {
+	const begun = await begin(parts, spec, place, folder, gate);
+	wantRunners(parts, spec, place);
+	return begun;
+}
+
+/** What has begun once may begin again: further instances of its image find a runner. */
+function wantRunners({runners}: Parts, spec: OpenedSpec, place: ContainerPlace): void {
+	const language = spec.function?.runtime ?? 'program';
+	if (language === 'program' || !canWait(spec) || place.sandbox.shareProcessNamespace) return;
+	runners.want({language, image: spec.image, memoryLimitBytes: spec.memoryLimitBytes}, containerOptions(spec, place));
 }
 
 /** Where the interpreter of a function is not in its image, that is what there is to know. */

@@ -412,9 +412,9 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 }
 
 /** The network of a new pod may be one in which its runner waits. */
-function keepWarm({warm}: Parts, {uid, controller, function: instance}: SandboxSpec): number | undefined {
-	if (instance === undefined || instance.runtime === 'program') return undefined;
-	return warm.keepFor({uid, controller}, {language: instance.runtime, memoryBytes: instance.memoryLimitBytes});
+function keepWarm({warm}: Parts, {uid, controller, runner}: SandboxSpec): number | undefined {
+	if (runner === undefined) return undefined;
+	return warm.keepFor({uid, controller}, {language: runner.language, memoryBytes: runner.memoryLimitBytes});
 }
 
 const orElse = <Value>(refusal: Outcome<Value>, other: Outcome<Value>): Outcome<Value> => (other.ok ? other : refusal);

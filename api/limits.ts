@@ -195,9 +195,11 @@ export const limits = {
 	artifactFetches: 4,
 	/** So long after its time a runner that has not said so is killed. */
 	functionOverdueMs: 1_000,
-	/** Runners of a language that a node keeps waiting for their functions; and how long after the last instance that had begun there. */
+	/** Runners that a node keeps waiting for their functions, of each language and of each of its images; and how long after the last instance that had begun there. */
 	warmRunners: 2,
 	warmRunnerIdleMs: 3_600_000,
+	/** Images of Docker for which runners wait: those that instances were begun of last. */
+	warmRunnerImages: 2,
 	/** One in whose network a new pod is ends when the instance has not begun by then. */
 	warmRunnerKeptMs: 60_000,
 	/** Interpreters that cannot wait, of which that is remembered, and controllers whose pods cannot have one that waits. */

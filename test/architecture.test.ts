@@ -92,7 +92,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'os',
 	],
 	'agent/network': ['data-plane', 'router', 'dns', 'proxy', 'nftables', 'services', 'index', 'listeners', 'feed'],
-	'agent/docker': ['containers', 'sandboxes', 'exec', 'images', 'logs', 'gates', 'programs', 'cgroups', 'engine'],
+	'agent/docker': ['runners', 'containers', 'sandboxes', 'exec', 'images', 'logs', 'gates', 'programs', 'cgroups', 'engine'],
 	'agent/process': ['exec', 'containers', 'start', 'host', 'mounts', 'sandboxes', 'cgroups', 'attempts', 'users'],
 };
 
@@ -152,9 +152,10 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	'server/seal.ts': ['chance'],
 	'system/files/key-file.ts': ['chance'],
 	'system/files/sealing.ts': ['chance'],
-	// A program of its own, beside a user's code.
+	// Programs of their own, beside a user's code.
 	'agent/functions/runners/node-calls.ts': ['timer', 'chance'],
 	'agent/functions/runners/node-warm.ts': ['environment'],
+	'agent/functions/runners/node-wait.ts': ['environment'],
 	// Only a method of that name, which HTTP's client calls: it waits by a clock that is handed in.
 	// One command lives for a moment: it takes its time and its environment where it begins.
 	'cli/main.ts': ['environment'],

@@ -4,8 +4,9 @@
 // What it keeps true: nothing runs that is not whole; what a program of the pod has put in its place is not run by the next attempt, where the
 // agent is another user than the pod; no link that a program makes there leads the agent anywhere.
 
-import {lstatSync, readFileSync, renameSync} from 'node:fs';
+import {lstatSync, readFileSync, readdirSync, renameSync} from 'node:fs';
 import {chmod, mkdir, open, rename, writeFile} from 'node:fs/promises';
+import path from 'node:path';
 import type {FunctionInstance} from '../../api/function-instance.js';
 import {membersOf} from '../../api/rules/report.js';
 import {parsedJson} from '../../api/value-or.js';
@@ -48,10 +49,16 @@ function markOf(folder: string): string | undefined {
 
 /**
  * Makes it anew from an archive, which only a program without a folder has none of. Rejects with AppErrors for an archive that is refused, and
- * with Errors of the system. No program of the pod runs meanwhile, or else it is refused by the system at worst.
+ * with Errors of the system. No program of the pod runs meanwhile, or else it is refused by the system at worst. `isSeen`: a container has the
+ * folder already, and sees what comes into it.
  */
-export const makeCode = (home: string, {artifact = noArtifact, runtime}: FunctionInstance, archive: string | undefined): Promise<void> =>
-	make(home, {place: codeOf, record: recordOf(home), says: {artifact, runtime}}, async folder => {
+export const makeCode = (
+	home: string,
+	{artifact = noArtifact, runtime}: FunctionInstance,
+	archive: string | undefined,
+	isSeen = false,
+): Promise<void> =>
+	make(home, {place: codeOf, record: recordOf(home), says: {artifact, runtime}, isSeen}, async folder => {
 		if (archive === undefined) return makeOpen(folder);
 		// Opened before: a stream that finds no file says so to nobody as long as it is not read.
 		const opened = await open(archive);
@@ -59,26 +66,34 @@ export const makeCode = (home: string, {artifact = noArtifact, runtime}: Functio
 	});
 
 /** The same of its runner. */
-export async function makeRunner(home: string, {runtime}: FunctionInstance): Promise<void> {
+export async function makeRunner(home: string, {runtime}: Pick<FunctionInstance, 'runtime'>): Promise<void> {
 	if (runtime === 'program') return;
-	await make(home, {place: runnerOf, record: runnerRecordOf(home), says: {runtime}}, folder => copyRunner(runtime, folder));
+	await make(home, {place: runnerOf, record: runnerRecordOf(home), says: {runtime}, isSeen: false}, folder => copyRunner(runtime, folder));
 }
 
-type Made = {readonly place: (home: string) => string; readonly record: string; readonly says: object};
+type Made = {readonly place: (home: string) => string; readonly record: string; readonly says: object; readonly isSeen: boolean};
 
-async function make(home: string, {place, record, says}: Made, fill: (folder: string) => Promise<void>): Promise<void> {
+async function make(home: string, {place, record, says, isSeen}: Made, fill: (folder: string) => Promise<void>): Promise<void> {
 	const unfinished = unfinishedOf(home);
 	await clear(unfinished);
 	await clear(record);
 	await mkdir(unfinished, {mode: 0o700});
 	try {
 		await fill(place(unfinished));
-		await clear(place(home));
-		renameSync(place(unfinished), place(home));
+		if (isSeen) moveEntries(place(unfinished), place(home));
+		else {
+			await clear(place(home));
+			renameSync(place(unfinished), place(home));
+		}
 		await writeRecord(record, {...says, ...markedAt(place(home))});
 	} finally {
 		await clear(unfinished);
 	}
+}
+
+/** Into an empty folder. */
+function moveEntries(from: string, to: string): void {
+	for (const name of readdirSync(from)) renameSync(path.join(from, name), path.join(to, name));
 }
 
 /** There at once and whole: this process may be killed in between. */

@@ -76,6 +76,13 @@ export const runnerArguments = (language: FunctionLanguage, instance: FunctionIn
 	JSON.stringify(runnerConfigOf(instance, paths)),
 ];
 
+/** The same of one that waits at a socket of its agent. */
+export const waitingArguments = (language: FunctionLanguage, runner: string, socket: string): readonly string[] => [
+	path.join(runner, mains[language]),
+	'--wait',
+	socket,
+];
+
 const mains: Readonly<Record<FunctionLanguage, string>> = {python: 'main.py', nodejs: 'node-runner.js'};
 
 /** Python's own isolation keeps the environment's and the user's packages out, and nothing can be written beside its files. */

@@ -82,11 +82,16 @@ test('ports of the host are those of containers and sidecars, and only those tha
 	]);
 });
 
-test('of an instance of a function its language and its limit of memory are handed on', t => {
+test('of an instance of a function its language, its image and its limit of memory are handed on', t => {
 	const said = {artifact: `sha256:${'a'.repeat(64)}`, runtime: 'nodejs', concurrency: 1, timeoutMs: 1_000};
-	const functionOf = (container: object, annotations = {[functionAnnotation]: JSON.stringify(said)}) =>
-		sandboxSpecOf(anAssignment({annotations, spec: {containers: [aContainer({name: functionContainer, ...container})]}})).function;
-	t.deepEqual(functionOf({resources: {limits: {memory: '512Mi'}}}), {runtime: 'nodejs', memoryLimitBytes: 536_870_912});
-	t.deepEqual(functionOf({}), {runtime: 'nodejs', memoryLimitBytes: undefined});
-	t.is(functionOf({name: 'main'}), undefined);
+	const runnerOf = (container: object, more: object = {}) => {
+		const annotations = {[functionAnnotation]: JSON.stringify({...said, ...more})};
+		const its = aContainer({name: functionContainer, image: 'node:22', ...container});
+		return sandboxSpecOf(anAssignment({annotations, spec: {containers: [its]}})).runner;
+	};
+	const handedOn = {language: 'nodejs', image: 'node:22', memoryLimitBytes: undefined};
+	t.deepEqual(runnerOf({resources: {limits: {memory: '512Mi'}}}), {...handedOn, memoryLimitBytes: 536_870_912});
+	t.deepEqual(runnerOf({}), handedOn);
+	t.is(runnerOf({name: 'main'}), undefined);
+	t.is(runnerOf({}, {runtime: 'program'}), undefined);
 });

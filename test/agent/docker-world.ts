@@ -7,20 +7,21 @@ import path from 'node:path';
 import type {Dockerd} from '../../bench/rigs/servers/dockerd.js';
 import {until} from '../../bench/rigs/servers/server.js';
 import {releaseMemory} from '../../agent/volumes/memory.js';
-import {createDockerRuntime, type DockerRuntimeOptions} from '../../agent/docker-runtime.js';
+import {createDockerRuntime, type DockerRuntime, type DockerRuntimeOptions} from '../../agent/docker-runtime.js';
 import {groupFolders, removeGroups} from '../../agent/docker/cgroups/pod-cgroup.js';
 import {readOwner} from '../../agent/docker/owner.js';
 import {labels} from '../../agent/docker/engine/names.js';
 import {readSandbox} from '../../agent/docker/sandboxes/sandboxes.js';
 import {readMountinfo} from '../../agent/os/mountinfo.js';
-import type {Runtime, RuntimeEvent} from '../../actors/node/runtime/runtime-port.js';
+import type {RuntimeEvent} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 import {isThere, whenTrue} from './process-world.js';
 import type {LosingWorld} from './lost-sandbox-contract.js';
 
 type Clean = (clean: () => Promise<void>) => void;
 
-export type DockerWorld = LosingWorld & {
+export type DockerWorld = Omit<LosingWorld, 'runtime'> & {
+	readonly runtime: () => DockerRuntime;
 	readonly directory: string;
 	readonly warnings: string[];
 	readonly events: RuntimeEvent[];
@@ -32,7 +33,7 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 	const directory = path.join(os.tmpdir(), `troupe-test-${process.pid}-${crypto.randomUUID()}`);
 	const warnings: string[] = [];
 	const events: RuntimeEvent[] = [];
-	const make = (): Runtime => {
+	const make = (): DockerRuntime => {
 		const made = createDockerRuntime({
 			directory,
 			clock: systemClock,

@@ -1,7 +1,8 @@
 // The runtime's contract once more, with pods in sandboxes that were made in advance.
 
 import test from 'ava';
-import type {Runtime, SandboxSpec} from '../../actors/node/runtime/runtime-port.js';
+import type {SandboxSpec} from '../../actors/node/runtime/runtime-port.js';
+import type {DockerRuntime} from '../../agent/docker-runtime.js';
 import {until} from '../../bench/rigs/servers/server.js';
 import {dockerWorld, type DockerWorld} from '../agent/docker-world.js';
 import {lostSandboxContract} from '../agent/lost-sandbox-contract.js';
@@ -22,7 +23,7 @@ let taken = 0;
 function warmWorld(teardown: Parameters<typeof dockerWorld>[1]): DockerWorld {
 	const world = dockerWorld(dockerd(), teardown, {warm: {count: 2, fromStart: true}});
 	const {directory} = world;
-	const waiting = (runtime: Runtime): Runtime => ({
+	const waiting = (runtime: DockerRuntime): DockerRuntime => ({
 		...runtime,
 		run(command, done) {
 			const uid = command.type === 'sandbox.ensure' && 'spec' in command ? (command.spec as SandboxSpec).uid : undefined;

@@ -28,15 +28,15 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		hostPorts: [...sidecarsIn(spec), ...spec.containers].flatMap(hostPortsOf),
 		...dnsOf(spec),
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
-		...functionOf(assignment),
+		...runnerOf(assignment),
 	};
 }
 
-/** Nothing where the pod is no instance. */
-function functionOf(assignment: Assignment): Pick<SandboxSpec, 'function'> {
+/** Nothing where it is no instance of a function, or one whose program is its own. */
+function runnerOf(assignment: Assignment): Pick<SandboxSpec, 'runner'> {
 	for (const container of assignment.spec.containers) {
-		const instance = instanceIn(container, assignment);
-		if (instance !== undefined) return {function: {runtime: instance.runtime, memoryLimitBytes: memoryLimitOf(container)}};
+		const language = instanceIn(container, assignment)?.runtime ?? 'program';
+		if (language !== 'program') return {runner: {language, image: container.image, memoryLimitBytes: memoryLimitOf(container)}};
 	}
 	return {};
 }

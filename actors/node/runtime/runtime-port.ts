@@ -5,7 +5,8 @@
 // come by `onExit`, for adopted ones too.
 
 import type {Outcome} from '../../../api/errors.js';
-import type {FunctionInstance, FunctionRuntime} from '../../../api/function-instance.js';
+import type {FunctionInstance} from '../../../api/function-instance.js';
+import type {FunctionLanguage} from '../../../api/function-languages.js';
 import type {ImageBuild} from '../../../api/image-news.js';
 import type {RuntimeClass} from '../../../api/runtime-class.js';
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
@@ -33,8 +34,8 @@ export type SandboxSpec = {
 	readonly hostPorts: readonly HostPort[];
 	/** Its containers run only while the pod's lease is held; see `lease.extend`. */
 	readonly exclusive?: true;
-	/** It is to be an instance of a function: its container is one of that sort, with that limit. */
-	readonly function?: {readonly runtime: FunctionRuntime; readonly memoryLimitBytes: number | undefined};
+	/** It is an instance of a function: what runs in this image, with that limit of memory, is the runner of that language. */
+	readonly runner?: {readonly language: FunctionLanguage; readonly image: string; readonly memoryLimitBytes: number | undefined};
 };
 
 export type HostAlias = {readonly ip: string; readonly hostnames: readonly string[]};

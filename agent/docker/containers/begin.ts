@@ -32,7 +32,7 @@ export async function begin(
 	const name = nameOf(madeFrom(spec, place.owner));
 	const options = containerOptions(spec, place);
 	mkdirSync(attemptFolder(folder, spec.attempt), {recursive: true, mode: 0o700});
-	const record = {name, bootId, started: undefined, isGated: gate !== undefined};
+	const record = {name, bootId, started: undefined, isGated: gate !== undefined, wasWarm: false};
 	writeAttempt(folder, spec.attempt, record);
 	// Those that follow it watch it.
 	writeFileSync(logFile(folder, spec.attempt), '', {flag: 'a', mode: 0o600});

@@ -115,7 +115,7 @@ function rightsOf(spec: OpenedSpec, {groups}: ContainerPlace): Part {
 }
 
 /** dockerode's types do not know NonRecursive. */
-function mountOf({source, target, readOnly, isDeep}: Bind): NonNullable<Part['Mounts']>[number] {
+export function mountOf({source, target, readOnly, isDeep}: Bind): NonNullable<Part['Mounts']>[number] {
 	const options = {Propagation: 'rprivate' as const, NonRecursive: !isDeep};
 	return {Type: 'bind', Source: source, Target: target, ReadOnly: readOnly, BindOptions: options};
 }

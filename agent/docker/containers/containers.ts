@@ -27,11 +27,11 @@ import {anotherAttemptRuns, attemptIsOver} from '../../refusals.js';
 import {inspect, kill, lookAt, remove, type Inspected, type Listed} from '../engine/calls.js';
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
-import {infraName, labels, madeOf} from '../engine/names.js';
+import {infraName, labels, madeOf, wasRunner} from '../engine/names.js';
 import {waits} from '../gates/gates.js';
 import type {Sandboxes} from '../sandboxes/sandboxes.js';
 import {hasExit, readAttempt, readExit, writeExit, type AttemptRecord} from './container-files.js';
-import {exitOf, timeOf, type Ended} from './endings.js';
+import {exitOf, startedAt, timeOf, type Ended} from './endings.js';
 
 /** An attempt that runs, or is being started. */
 export type Live = {
@@ -276,9 +276,8 @@ function reading<Value>({onWarning}: State, read: () => Value): Value | undefine
 // ---- ends ------------------------------------------------------------------------------------------------------------------
 
 function hear(state: State, {action, id: engineId, labels: said, exitCode, atMs}: EngineEvent): void {
-	const made = madeOf(said);
-	if ((action !== 'die' && action !== 'oom') || made === undefined) return;
-	const container = state.known.get(keyOf(made.id));
+	if (action !== 'die' && action !== 'oom') return;
+	const container = heardOf(state, engineId, said);
 	// One that is not known to have started is looked at then.
 	if (container?.live?.engineId !== engineId) return;
 	if (action === 'oom') {
@@ -286,6 +285,13 @@ function hear(state: State, {action, id: engineId, labels: said, exitCode, atMs}
 		return;
 	}
 	void hearEnd(state, container, container.live, engineId, {exitCode, atMs});
+}
+
+/** By its labels; one that was made before its pod was known has none of it. */
+function heardOf({known}: State, engineId: string, said: EngineEvent['labels']): Container | undefined {
+	if (wasRunner(said)) return [...known.values()].find(({live}) => live?.engineId === engineId);
+	const made = madeOf(said);
+	return made === undefined ? undefined : known.get(keyOf(made.id));
 }
 
 type Heard = {readonly exitCode: number | undefined; readonly atMs: number};
@@ -430,18 +436,28 @@ function failStops(live: Live, error: unknown): void {
 async function compare(state: State, listed: readonly Listed[]): Promise<readonly string[]> {
 	const all = listed.filter(({Labels}) => Labels[labels.container] !== infraName && Labels[labels.podUid] !== undefined);
 	const byAttempt = new Map(all.map(each => [attemptKey(each), each]));
+	const runners = new Map(listed.filter(({Labels}) => wasRunner(Labels)).map(each => [each.Id, each]));
 	const kept = new Set<string>();
 	const ids = state.sandboxes.list().flatMap(uid => foldersIn(state.sandboxes.folderOf(uid)).map(container => ({uid, container})));
 	await Promise.all(
 		ids.map(async id => {
 			const container = find(state, id);
 			if (container.highest < 0) return;
-			const there = byAttempt.get(`${keyOf(id)}/${container.live?.attempt ?? container.highest}`);
+			const attempt = container.live?.attempt ?? container.highest;
+			const there = byAttempt.get(`${keyOf(id)}/${attempt}`) ?? runnerOf(container, attempt, runners);
 			if (there !== undefined) kept.add(there.Id);
 			await compareOne(state, container, there);
 		}),
 	);
-	return all.map(({Id}) => Id).filter(id => !kept.has(id));
+	return [...all.map(({Id}) => Id), ...runners.keys()].filter(id => !kept.has(id));
+}
+
+/** What was made before its pod was known is found by what was written when it became this attempt. */
+function runnerOf({folder, live}: Container, attempt: number, runners: ReadonlyMap<string, Listed>): Listed | undefined {
+	if (runners.size === 0) return undefined;
+	const {wasWarm, started} = readAttempt(folder, attempt) ?? {};
+	const engineId = live?.engineId ?? (wasWarm === true ? started?.engineId : undefined);
+	return engineId === undefined ? undefined : runners.get(engineId);
 }
 
 function attemptKey({Labels}: Listed): string {
@@ -473,7 +489,8 @@ async function compareOne(state: State, container: Container, there: Listed | un
 async function settle(state: State, container: Container, there: Listed | undefined): Promise<void> {
 	const {folder, highest: attempt, id} = container;
 	const record = readAttempt(folder, attempt);
-	const inspected = there === undefined ? undefined : await lookAt(state.engine, there.Id);
+	const looked = there === undefined ? undefined : await lookAt(state.engine, there.Id);
+	const inspected = looked === undefined ? undefined : asStarted(looked, record);
 	const startedAtMs = inspected === undefined ? record?.started?.startedAtMs : timeOf(inspected.State.StartedAt);
 	// It was made and never started, or not even made.
 	if (startedAtMs === undefined || isBehindGate(record, inspected)) {
@@ -495,6 +512,12 @@ async function settle(state: State, container: Container, there: Listed | undefi
 	writeExit(folder, attempt, exit);
 	container.lastExit = exit;
 	if (there !== undefined) await remove(state.engine, there.Id);
+}
+
+/** One that was made before its pod was known has begun for it later than the Engine says. */
+function asStarted(inspected: Inspected, record: AttemptRecord | undefined): Inspected {
+	if (record?.wasWarm !== true || record.started === undefined) return inspected;
+	return startedAt(inspected, record.started.startedAtMs);
 }
 
 /** Its program has never run, and never will: the agent that would have let it through is gone. */

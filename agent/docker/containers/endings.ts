@@ -1,6 +1,7 @@
 // How a container ended, from what the Engine says of it. Pure.
 
 import type {ContainerExit, RunningContainer} from '../../../actors/node/runtime/runtime-port.js';
+import type {Inspected} from '../engine/calls.js';
 
 export type Ended = {
 	readonly attempt: number;
@@ -40,3 +41,9 @@ export function timeOf(text: string): number | undefined {
 	const ms = Date.parse(text);
 	return Number.isNaN(ms) || ms <= 0 ? undefined : ms;
 }
+
+/** The same container, had it been started then. */
+export const startedAt = (inspected: Inspected, atMs: number): Inspected => ({
+	...inspected,
+	State: {...inspected.State, StartedAt: new Date(atMs).toISOString()},
+});

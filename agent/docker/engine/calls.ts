@@ -93,3 +93,10 @@ export async function lookAt(engine: Engine, id: string): Promise<Inspected | un
 
 export const start = (engine: Engine, id: string): Promise<unknown> =>
 	engine.call('start a container', limits.engineStartMs, docker => docker.getContainer(id).start());
+
+export const rename = (engine: Engine, id: string, name: string): Promise<unknown> =>
+	engine.call('rename a container', limits.engineAnswerMs, docker => docker.getContainer(id).rename({name}));
+
+/** Changes limits of one that runs. */
+export const update = (engine: Engine, id: string, changed: ContainerOptions['HostConfig']): Promise<unknown> =>
+	engine.call('change the limits of a container', limits.engineAnswerMs, docker => docker.getContainer(id).update({...changed}));

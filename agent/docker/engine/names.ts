@@ -9,7 +9,7 @@ export const labels = {
 	/** `infraName` for the one that owns the pod's namespaces. */
 	container: 'troupe.dev/container',
 	attempt: 'troupe.dev/attempt',
-	/** `warm`: made in advance, of no pod yet. */
+	/** `warm`: made in advance, of no pod yet. `runner`: the same of a container in which a runner of functions waits. */
 	sandbox: 'troupe.dev/sandbox',
 	pod: 'troupe.dev/pod',
 	namespace: 'troupe.dev/namespace',
@@ -46,3 +46,6 @@ export function madeOf(said: Readonly<Record<string, string>>): {readonly id: Co
 	if (uid === undefined || container === undefined) return undefined;
 	return {id: {uid, container}, attempt: Number(attempt)};
 }
+
+/** Whether it was made for no pod, as a runner of functions: its labels never say whose it has become. */
+export const wasRunner = (said: Readonly<Record<string, string>>): boolean => said[labels.sandbox] === 'runner';

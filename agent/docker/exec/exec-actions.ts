@@ -6,9 +6,9 @@ import type {ActionResult} from '../../../actors/node/runtime/runtime-port.js';
 import {ended, outputTail, tookLonger} from '../../action-words.js';
 import type {Done} from '../../handlers.js';
 import {systemFailure} from '../../os/explained.js';
-import {startProgram, type Beside, type StartedProgram} from './exec-program.js';
+import {startProgram, type Beside, type StartedProgram, type Wanted} from './exec-program.js';
 
-export type ActionProgram = {readonly engineId: string; readonly argv: readonly string[]; readonly timeoutMs: number};
+export type ActionProgram = Pick<Wanted, 'engineId' | 'argv' | 'env'> & {readonly timeoutMs: number};
 
 /**
  * Answers once, at the latest `execLookMs` after the program's time. That it took too long is a result only where the Engine says that it runs: one
@@ -16,7 +16,7 @@ export type ActionProgram = {readonly engineId: string; readonly argv: readonly 
  */
 export function runActionProgram(
 	beside: Beside,
-	{engineId, argv, timeoutMs}: ActionProgram,
+	{engineId, argv, env, timeoutMs}: ActionProgram,
 	done: Done<ActionResult>,
 ): (outcome: Outcome<ActionResult>) => void {
 	const stopping = new AbortController();
@@ -51,7 +51,7 @@ export function runActionProgram(
 		onOutput: (_stream: unknown, data: Buffer) => void (tail = outputTail(tail, data)),
 		onEnd: (code: number) => finish(succeeded(ended(code, tail))),
 	};
-	startProgram(beside, {engineId, argv, stdin: false, terminal: undefined}, stopping.signal).then(
+	startProgram(beside, {engineId, argv, env, stdin: false, terminal: undefined}, stopping.signal).then(
 		started => {
 			program = started;
 			started.listen(listener);

@@ -25,6 +25,8 @@ export type Beside = {
 export type Wanted = {
 	readonly engineId: string;
 	readonly argv: readonly string[];
+	/** `NAME=VALUE`: what the Engine does not know of the container's own environment. */
+	readonly env: readonly string[];
 	readonly stdin: boolean;
 	readonly terminal: TerminalSize | undefined;
 };
@@ -49,11 +51,12 @@ export type StartedProgram = ExecProgram & {
 /** Rejects with an EngineError; what the Engine starts nevertheless is killed. */
 export async function startProgram(beside: Beside, wanted: Wanted, signal: AbortSignal): Promise<StartedProgram> {
 	const {engine, clock, track} = beside;
-	const {argv, stdin, terminal, engineId} = wanted;
+	const {argv, env, stdin, terminal, engineId} = wanted;
 	const size = terminal === undefined ? {} : {ConsoleSize: [terminal.rows, terminal.columns] as [number, number]};
 	const {id} = await engine.call('make a program of exec', limits.engineStreamMs, docker =>
 		docker.getContainer(engineId).exec({
 			Cmd: [...argv],
+			Env: [...env],
 			AttachStdin: stdin,
 			AttachStdout: true,
 			AttachStderr: true,

@@ -31,6 +31,8 @@ export type ExecOptions = {
 	readonly sessions: Sessions;
 	/** May throw errno exceptions. */
 	readonly find: (id: ContainerId) => ExecContainer;
+	/** `NAME=VALUE`: what the Engine does not know of the environment of a container that runs. */
+	readonly environmentOf: (id: ContainerId) => readonly string[];
 	/** Where a pod takes calls, if it is an instance of a function that runs. */
 	readonly callsEndOf: (uid: string) => Outcome<CallsEnd>;
 };
@@ -125,7 +127,7 @@ function act(state: State, {id, action, timeoutMs}: Act, done: Done<RuntimeResul
 	const forMs = Math.max(0, timeoutMs);
 	if (action.type === 'exec') {
 		if (actions.size >= limits.execActions) return done(tooManyActions(actions.size));
-		const finish = runActionProgram(beside, {engineId, argv: action.argv, timeoutMs: forMs}, outcome => {
+		const finish = runActionProgram(beside, {engineId, argv: action.argv, env: state.environmentOf(id), timeoutMs: forMs}, outcome => {
 			actions.delete(stop);
 			done(outcome);
 		});
@@ -182,11 +184,12 @@ function open(state: State, request: ExecRequest, done: Done<{readonly session: 
 const hasEnded = (error: unknown): boolean => error instanceof EngineError && (error.fault === 'notFound' || error.fault === 'conflict');
 
 /** Starts the program of a session. Rejects with an EngineError. */
-async function begin({sessions, beside, closing, clock}: State, engineId: string, request: ExecRequest): Promise<string> {
+async function begin(state: State, engineId: string, request: ExecRequest): Promise<string> {
+	const {sessions, beside, closing, clock} = state;
 	const {argv, tty, stdin} = request;
 	const id = systemRandom.uuid();
 	const terminal = tty ? sizeOf(request) : undefined;
-	const wanted = {engineId, argv, stdin: stdin || tty, terminal};
+	const wanted = {engineId, argv, env: state.environmentOf(request.id), stdin: stdin || tty, terminal};
 	const program = await startProgram(beside, wanted, closing.signal);
 	const feed = sessions.add({
 		id,

@@ -19,7 +19,7 @@ import {readRecord, writeRecordSynced} from '../files.js';
 import {addressOf, createInfra} from './infra.js';
 import {fitsWarm, infraOptions} from './infra-options.js';
 import type {WarmPool} from './warm-pool.js';
-import {writeNames} from './warm-sandbox.js';
+import {writeNames, type WarmSandbox} from './warm-sandbox.js';
 
 export type Infra = {
 	readonly id: string;
@@ -62,6 +62,18 @@ export type Sandboxes = {
 	readonly forget: (uid: string) => void;
 };
 
+/** Runners of functions, each of which waits in a sandbox of its own. */
+export type SandboxedRunners = {
+	/** The sandbox of one that waits, and is that pod's from now on; undefined: there is none. */
+	readonly take: (uid: string, wish: NonNullable<SandboxSpec['runner']>) => WarmSandbox | undefined;
+	/** Removes the containers that were given to a pod, whichever agent did that. Rejects with EngineErrors. */
+	readonly drop: (uid: string) => Promise<void>;
+	/** Whether that container, of a sandbox or of a runner, waits or was given to a pod. */
+	readonly has: (id: string, name: string) => boolean;
+	/** A container has died. */
+	readonly hear: (id: string) => void;
+};
+
 export type SandboxesOptions = {
 	readonly directory: string;
 	readonly engine: Engine;
@@ -69,6 +81,8 @@ export type SandboxesOptions = {
 	readonly hostIP: string;
 	readonly infraImage: InfraImage;
 	readonly warm: WarmPool;
+	/** Their sandboxes are taken first, by pods that are such instances. */
+	readonly runners: SandboxedRunners;
 	/** Undefined: pods have the Engine's network. */
 	readonly network: PodNetwork | undefined;
 	readonly cgroupParentOf: (uid: string) => string | undefined;
@@ -218,8 +232,9 @@ async function connect({engine, network}: State, spec: SandboxSpec, address: str
  * it is known whose it is; and named before that is written down, so one that is written down can be used.
  */
 function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['firstAttempts']): string | undefined {
-	const {warm: pool, engine, alive, onWarning} = state;
-	const warm = fitsWarm(spec) ? pool.take() : undefined;
+	const {warm: pool, runners, engine, alive, onWarning} = state;
+	if (!fitsWarm(spec)) return undefined;
+	const warm = (spec.runner === undefined ? undefined : runners.take(spec.uid, spec.runner)) ?? pool.take();
 	if (warm === undefined) return undefined;
 	const {id, podIP} = warm;
 	try {
@@ -230,7 +245,10 @@ function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['first
 	} catch (error) {
 		onWarning(`a sandbox that was made in advance cannot be used: ${explained(error)}`);
 		// Where the Engine does not do it now, it is of nobody when the Engine is compared with.
-		remove(engine, id).catch(() => undefined);
+		runners
+			.drop(spec.uid)
+			.then(() => remove(engine, id))
+			.catch(() => undefined);
 		return undefined;
 	}
 }
@@ -254,9 +272,10 @@ async function startInfra(state: State, spec: SandboxSpec, address: string | und
 	}
 }
 
-async function removeContainers({engine, owner, alive, known}: State, uid: string): Promise<void> {
+async function removeContainers({engine, owner, alive, known, runners}: State, uid: string): Promise<void> {
 	alive.delete(uid);
 	const infra = known.get(uid)?.infra;
+	await runners.drop(uid);
 	await removeAll(engine, await listOurs(engine, owner, uid));
 	// Its labels are of no pod.
 	if (infra?.wasWarm === true) await remove(engine, infra.id);
@@ -273,13 +292,17 @@ function compare(state: State, listed: readonly Listed[]): readonly string[] {
 	}
 	const used = new Set([...state.known.values()].map(({infra}) => infra?.id));
 	const isOfUse = ({Id, Names, Labels}: Listed): boolean =>
-		used.has(Id) || state.making.has(Labels[labels.podUid] ?? '') || state.warm.has(Id, Names[0] ?? '');
+		used.has(Id) ||
+		state.making.has(Labels[labels.podUid] ?? '') ||
+		state.warm.has(Id, Names[0] ?? '') ||
+		state.runners.has(Id, Names[0] ?? '');
 	return infras.filter(each => !isOfUse(each)).map(({Id}) => Id);
 }
 
 function hear(state: State, {action, id, labels: said}: EngineEvent): void {
 	if (action !== 'die' || said[labels.container] !== infraName) return;
 	state.warm.hear(id);
+	state.runners.hear(id);
 	for (const {uid, infra} of state.known.values()) if (infra?.id === id && state.alive.has(uid)) lose(state, uid);
 }
 

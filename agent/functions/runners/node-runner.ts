@@ -1,5 +1,5 @@
-// A program: loads a function of Node.js once and serves calls of it. docs/functions.md says what it promises; it imports nothing but
-// Node's own modules and its neighbours, since it runs beside a user's code.
+// A program: loads a function of Node.js once and serves calls of it; with `--wait SOCKET` it waits to be told which. docs/functions.md says what it
+// promises; it imports nothing but Node's own modules and its neighbours, since it runs beside a user's code.
 
 import {spawnSync} from 'node:child_process';
 import {closeSync, existsSync, writeSync} from 'node:fs';
@@ -99,12 +99,12 @@ function loadTrouble(error: unknown): string {
 	return (checked?.status === 0 ? undefined : checked?.stderr.split(/\n\s+at /)[0]) ?? traceback ?? message;
 }
 
-/** With --warm it waits to be told. */
+/** With --warm or --wait it waits to be told. */
 async function configured(): Promise<RunnerConfig> {
-	const [, , said = '{}'] = process.argv;
-	if (said !== '--warm') return JSON.parse(said) as RunnerConfig;
-	const {assigned} = await import('./node-warm.js');
-	return await assigned();
+	const [, , word = '{}', socket = ''] = process.argv;
+	if (word === '--warm') return (await import('./node-warm.js')).assigned();
+	if (word === '--wait') return (await import('./node-wait.js')).toldAt(socket);
+	return JSON.parse(word) as RunnerConfig;
 }
 
 const config = await configured();

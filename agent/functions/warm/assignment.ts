@@ -52,7 +52,7 @@ const readAtStart = /^(?:LD_.*|LC_.*|LANG|LANGUAGE|LOCPATH|GCONV_PATH|GLIBC_TUNA
 /** The same of an interpreter alone. Python's own isolation reads none. */
 const readByInterpreter: Readonly<Record<FunctionLanguage, RegExp>> = {
 	python: /^$/,
-	nodejs: /^(?:NODE_(?!ENV$).*|UV_.*|OPENSSL_.*|SSL_CERT_.*)$/,
+	nodejs: /^(?:NODE_(?!ENV$).*|UV_.*|ICU_.*|OPENSSL_.*|SSL_CERT_.*)$/,
 };
 
 export const isReadAtStart = (name: string, language: FunctionLanguage): boolean =>

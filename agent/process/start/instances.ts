@@ -32,6 +32,8 @@ export type InstanceAttempt = {
 	/** Where its socket is, if not there. */
 	readonly socketFolder?: string;
 	readonly instance: FunctionInstance;
+	/** Whether a container that waits has the folder of its code already. */
+	readonly isSeen?: boolean;
 	/** Whether the pod is still to have it. */
 	readonly isWanted: () => boolean;
 	readonly isRunning: () => boolean;
@@ -48,14 +50,14 @@ export function createInstances(artifacts: Artifacts | undefined, homes: {readon
 	}
 
 	async function prepare(
-		{home, socketFolder = home, instance, isWanted, isRunning}: InstanceAttempt,
+		{home, socketFolder = home, instance, isSeen, isWanted, isRunning}: InstanceAttempt,
 		archive: string | undefined,
 	): Promise<void> {
 		if (!isWanted()) throw new Error('its pod is being removed');
 		if (isRunning()) return;
 		if (!hasCode(home, instance)) {
 			if (archive === undefined && instance.artifact !== undefined) throw new Error('its code is no longer as it was made');
-			await makeCode(home, instance, archive);
+			await makeCode(home, instance, archive, isSeen);
 		}
 		await clearSockets(socketFolder);
 	}

@@ -2,6 +2,7 @@
 
 import {chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync} from 'node:fs';
 import http from 'node:http';
+import type {Socket} from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
@@ -21,12 +22,16 @@ type Files = Readonly<Record<string, string>>;
 
 export type InstanceSpec = Partial<Omit<ContainerSpec, 'function' | 'id'>> & Partial<Omit<FunctionInstance, 'artifact' | 'runtime'>>;
 
+/** Where the code of a digest is in a folder of archives. */
+export const archiveIn = (folder: string, digest: string): string => path.join(folder, digest.replace(':', '-'));
+
 /** Archives in a folder, by their digests. */
-function anArchive(t: ExecutionContext) {
+export function anArchive(t: ExecutionContext) {
 	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-artifacts-'));
 	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
-	const fileOf = (digest: string): string => path.join(folder, digest.replace(':', '-'));
+	const fileOf = (digest: string): string => archiveIn(folder, digest);
 	return {
+		folder,
 		fileOf,
 		/** What begins with `#!` may be executed. */
 		async add(files: Files): Promise<string> {
@@ -102,7 +107,8 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 		{memoryLimitBytes}: InstanceSpec = {},
 		controller = `default/Pod/pod-${uid}`,
 	) => {
-		const spec = aSandbox(uid, {controller, function: {runtime, memoryLimitBytes}});
+		const runner = runtime === 'program' ? undefined : {language: runtime, image: 'function', memoryLimitBytes};
+		const spec = aSandbox(uid, {controller, ...(runner === undefined ? {} : {runner})});
 		return node.value(node.run<'sandbox.ensure'>({type: 'sandbox.ensure', spec}));
 	};
 	const serve = async (uid: string, runtime: FunctionRuntime, files: Files, rest: InstanceSpec = {}): Promise<RunningContainer> => {
@@ -138,25 +144,7 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 			await whenWarm(count);
 		},
 		/** Over a connection of this process. */
-		call: async (uid: string, params: unknown): Promise<Answer> => {
-			const connection = await world.runtime().connectFunction(uid);
-			const body = JSON.stringify(params);
-			const request = http.request({
-				createConnection: () => connection,
-				method: 'POST',
-				headers: {'content-type': 'application/json', 'content-length': Buffer.byteLength(body)},
-			});
-			const response = await within(
-				`an answer of ${uid}`,
-				new Promise<http.IncomingMessage>((resolve, reject) => {
-					request.on('response', resolve).on('error', reject);
-					request.end(body);
-				}),
-			);
-			const answer = await answerOf(response);
-			connection.destroy();
-			return answer;
-		},
+		call: async (uid: string, params: unknown): Promise<Answer> => callOver(await world.runtime().connectFunction(uid), params),
 		/** Over a session: the bytes of the answer, and how the session ended. */
 		callBySession: async (uid: string, params: unknown): Promise<{readonly stdout: string; readonly exitCode: number}> => {
 			const {session} = await node.value(node.run<'forward.open'>({type: 'forward.open', request: {uid, port: 'function'}}));
@@ -166,4 +154,24 @@ export function functionNode(t: ExecutionContext, {warmRunners = 0, ...options}:
 			return node.hearAll(session);
 		},
 	};
+}
+
+/** One call of an instance; the connection ends with it. */
+export async function callOver(connection: Socket, params: unknown): Promise<Answer> {
+	const body = JSON.stringify(params);
+	const request = http.request({
+		createConnection: () => connection,
+		method: 'POST',
+		headers: {'content-type': 'application/json', 'content-length': Buffer.byteLength(body)},
+	});
+	const response = await within(
+		'an answer of an instance',
+		new Promise<http.IncomingMessage>((resolve, reject) => {
+			request.on('response', resolve).on('error', reject);
+			request.end(body);
+		}),
+	);
+	const answer = await answerOf(response);
+	connection.destroy();
+	return answer;
 }

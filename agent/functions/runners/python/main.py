@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program: python3 -I main.py CONFIGURATION; with --warm instead it waits to be told (troupe_runner/warm.py)."""
+"""The program: python3 -I main.py CONFIGURATION; with --warm (troupe_runner/warm.py) or --wait SOCKET (wait.py) instead it waits to be told."""
 
 import json
 import os
@@ -19,6 +19,10 @@ def main():
         from troupe_runner.warm import assigned
 
         return serve(assigned())
+    if sys.argv[1:2] == ["--wait"]:
+        from troupe_runner.wait import told_at
+
+        return serve(told_at(sys.argv[2]))
     try:
         config = json.loads(sys.argv[1])
     except (IndexError, ValueError) as error:
