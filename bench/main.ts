@@ -14,6 +14,7 @@ import {heardLater} from './harness/deadline.js';
 import {dnsBenchmark} from './dns.js';
 import {dockerBenchmark} from './docker.js';
 import {dockerFaultsBenchmark} from './docker-faults.js';
+import {dockerFunctionsBenchmark} from './docker-functions.js';
 import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
 import {flappingBenchmark} from './flapping.js';
@@ -38,6 +39,7 @@ const benchmarks: readonly Benchmark[] = [
 	crashBenchmark,
 	dockerBenchmark,
 	dockerFaultsBenchmark,
+	dockerFunctionsBenchmark,
 	composeBenchmark,
 	podsBenchmark,
 	scaleBenchmark,

@@ -25,9 +25,9 @@ export type Deployed = {
 	readonly callable: (name: string) => Callable;
 };
 
-export async function startDeployed(scope: Scope, nodeFlags: readonly string[]): Promise<Deployed> {
+export async function startDeployed(scope: Scope, nodeFlags: readonly string[], flags: readonly string[] = []): Promise<Deployed> {
 	const home = temporaryHome(scope);
-	const {pid, client} = await startCluster(scope, home, {nodeFlags});
+	const {pid, client} = await startCluster(scope, home, {nodeFlags, flags});
 	const folder = temporaryFolder(scope, 'functions');
 	const {hostname, port} = new URL(readEndpoints(home)?.web ?? '');
 	const token = readFileSync(homeOf(home).adminToken, 'utf8').trim();
