@@ -8,6 +8,7 @@ import test, {type ExecutionContext} from 'ava';
 import {waitingSocketName, openWaitingSocket} from '../../../agent/docker/runners/waiting-socket.js';
 import {canWait, changedLimits, fixedOf, lineOf} from '../../../agent/docker/runners/told.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {FunctionLanguage} from '../../../api/function-languages.js';
 import {limits} from '../../../api/limits.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
 import {aContainer, mount} from '../runtime-contract.js';
@@ -19,12 +20,14 @@ const spec = (rest: Partial<OpenedSpec> = {}): OpenedSpec => ({
 	env: [],
 	...rest,
 });
-const withVariable = (name: string) => spec({env: [{name, value: 'x', isSecret: false}]});
+const withVariable = (name: string, runtime: FunctionLanguage = 'python') =>
+	spec({function: {...instance, runtime}, env: [{name, value: 'x', isSecret: false}]});
 
 test('a runner that waits becomes an instance without volumes, lease and variables that are read before a program begins', t => {
 	t.true(canWait(spec()));
 	t.true(canWait(withVariable('MODE')));
-	for (const name of ['PATH', 'LD_PRELOAD', 'LC_ALL', 'NODE_OPTIONS', 'UV_THREADPOOL_SIZE']) t.false(canWait(withVariable(name)), name);
+	for (const name of ['PATH', 'LD_PRELOAD', 'LC_ALL']) t.false(canWait(withVariable(name)), name);
+	for (const name of ['PATH', 'NODE_OPTIONS', 'UV_THREADPOOL_SIZE']) t.false(canWait(withVariable(name, 'nodejs')), name);
 	t.false(canWait(spec({exclusive: true})));
 	t.false(canWait(spec({mounts: [mount('data', '/data')]})));
 	t.false(canWait(spec({function: {...instance, runtime: 'program'}})));
