@@ -439,6 +439,8 @@ export const limits = {
 	beatAnswerMs: 1_000,
 	beatSpreadMs: 250,
 	beatSilenceMs: 6_000,
+	/** When it is not answered for so long the node's other connections are asked. */
+	beatDoubtMs: 3_500,
 	/**
 	 * Until the grace is over: how long an attempt lives that reaches no server, the time between two attempts, or until the host's own
 	 * network is looked at again, how many attempts there are at a time, and the longest wait after one that was refused. Then it is as

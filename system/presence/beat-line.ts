@@ -1,6 +1,5 @@
 // The connection of a beat. Each beat asks for an answer; when none came for a second another connection is dialled, and the one that
-// is silent stays until that works, and nothing more is written to it: TCP waits longer with each loss, on a link that comes and goes soon for longer
-// than the grace.
+// is silent stays until that works: TCP waits longer with each loss, on a link that comes and goes soon for longer than the grace.
 // Nothing goes out while the main loop stands still, no beat and no new connection either: it would look like life.
 
 import {limits} from '../../api/limits.js';
@@ -18,7 +17,7 @@ export type BeatLineOptions = Pick<BeatDiallerOptions, 'servers' | 'dial' | 'isA
 	readonly pace?: () => Pace;
 	/** The connection stands, or is lost: then others may beat in its place. */
 	readonly onLine?: ((stands: boolean) => void) | undefined;
-	/** The broker took the connection and then did not answer for a while: it does again, here or on a new one, or was given up. */
+	/** The broker took the connection and then did not answer for a while: it does again, here or on a new one, or for long not. */
 	readonly onSilent?: (() => void) | undefined;
 };
 
@@ -45,7 +44,6 @@ class BeatLine {
 	#askedMs: number;
 	#cancelWatch: Cancel = () => undefined;
 	#cancelSay: Cancel = () => undefined;
-	#cancelLost: Cancel = () => undefined;
 
 	constructor(options: BeatLineOptions) {
 		const {node, boot, clock, stillMs} = options;
@@ -65,7 +63,6 @@ class BeatLine {
 	close(): void {
 		this.#beat.end();
 		this.#cancelSay();
-		this.#cancelLost();
 		this.#cancelWatch();
 		this.#dialler.stop();
 		this.#line?.connection.close();
@@ -80,31 +77,30 @@ class BeatLine {
 		if (this.#isStill()) line.heardMs = clock.monotonicMs();
 		const silentMs = clock.monotonicMs() - line.heardMs;
 		if (silentMs >= limits.beatSilenceMs) return this.#giveUp(line);
-		const isLate = this.#isLate(line);
+		const isLate = silentMs >= line.patienceMs;
 		if (isLate) this.#dialler.start(line.heardMs);
-		const waitMs = isLate ? limits.beatSilenceMs : line.patienceMs + random.next() * limits.beatSpreadMs;
-		this.#cancelWatch = clock.after(waitMs - silentMs, () => this.#watch());
+		// By the time that one of the others may beat in its place it has answered, or is gone: this host may hear nothing.
+		const isDoubted = isLate && silentMs >= limits.beatDoubtMs;
+		if (isDoubted) this.#options.onSilent?.();
+		const nextMs = isDoubted ? limits.beatSilenceMs : isLate ? limits.beatDoubtMs : line.patienceMs + random.next() * limits.beatSpreadMs;
+		this.#cancelWatch = clock.after(nextMs - silentMs, () => this.#watch());
 	}
 
-	/** Others beat in its place once they had to answer: this host may be one that hears nothing. */
 	#giveUp({connection}: Line): void {
-		const {clock, onLine, onSilent} = this.#options;
 		connection.abandon();
 		this.#lose();
-		onSilent?.();
-		this.#cancelLost = clock.after(limits.controlAnswerMs + limits.beatMs, () => onLine?.(false));
 	}
 
 	#lose(): void {
 		this.#line = undefined;
 		this.#cancelWatch();
+		this.#options.onLine?.(false);
 		this.#dialler.start(this.#options.clock.monotonicMs(), limits.linkReconnectFirstMs);
 	}
 
 	#take({connection, lane, tookMs}: BeatFound): ReturnType<BeatDiallerOptions['onFound']> {
 		const {clock, onLine, onSilent} = this.#options;
 		const former = this.#line;
-		this.#cancelLost();
 		const taken: Line = {connection, lane, heardMs: clock.monotonicMs(), patienceMs: Math.max(this.#pace().beatAnswerMs, tookMs)};
 		this.#line = taken;
 		former?.connection.abandon();
@@ -115,9 +111,7 @@ class BeatLine {
 		return {
 			heard: () => this.#hear(taken),
 			closed: () => {
-				if (this.#line !== taken) return;
-				this.#lose();
-				onLine?.(false);
+				if (this.#line === taken) this.#lose();
 			},
 		};
 	}
@@ -127,7 +121,6 @@ class BeatLine {
 		line.patienceMs = this.#pace().beatAnswerMs;
 		if (!this.#dialler.isOn) return;
 		this.#dialler.stop();
-		this.#beat.now();
 		this.#watch();
 		this.#options.onSilent?.();
 	}
@@ -142,12 +135,7 @@ class BeatLine {
 		// Nothing was asked meanwhile, so nothing was answered.
 		if (this.#line !== undefined && nowMs - this.#askedMs > 2 * this.#pace().beatMs) this.#line.heardMs = nowMs;
 		this.#askedMs = nowMs;
-		// A host may be heard and hear nothing. What it goes on to write would come with what TCP sends again, as life in between.
-		if (this.#line !== undefined && !this.#isLate(this.#line)) this.#line.connection.say(topic, payload);
-	}
-
-	#isLate({heardMs, patienceMs}: Line): boolean {
-		return this.#options.clock.monotonicMs() - heardMs >= patienceMs;
+		this.#line?.connection.say(topic, payload);
 	}
 
 	#isStill(): boolean {

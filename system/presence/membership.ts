@@ -49,10 +49,9 @@ export type Member = {
 	readonly beatAtMs: number | undefined;
 	/** Of the newest packet, beats included. */
 	readonly heardAtMs: number | undefined;
-	/**
-	 * Of the first packet at all: its beat has a moment to follow. After a silence only a beat brings it back, since what TCP sends again brings
-	 * packets of a host that hears nothing, too.
-	 */
+	/** Of the first beat of those that came without a silence between them. */
+	readonly beatsSinceMs: number | undefined;
+	/** Of the first packet, or of the word that it is connected anew: its beats have a moment to follow. */
 	readonly newAtMs: number | undefined;
 	/** The newest word of it is its will. */
 	readonly closed: boolean;
@@ -167,6 +166,7 @@ const stranger = (sinceMs: number): Member => ({
 	sinceMs,
 	beatAtMs: undefined,
 	heardAtMs: undefined,
+	beatsSinceMs: undefined,
 	newAtMs: undefined,
 	closed: false,
 	restartingUntilMs: undefined,
@@ -191,7 +191,7 @@ function withPresence(member: Member, {state, boot, connection}: Presence, atMs:
 	const now: Member = {...member, presence: {state, boot, connection}, formerBoots: boots};
 	switch (state) {
 		case 'online':
-			return {...now, closed: false, restartingUntilMs: undefined};
+			return {...now, closed: false, restartingUntilMs: undefined, newAtMs: atMs};
 		case 'restarting':
 			return {...now, restartingUntilMs: atMs + limits.announcedRestartMs};
 		case 'offline':
@@ -204,18 +204,27 @@ function withPackets(before: Member, member: Member, beat: boolean, packet: bool
 	if (!beat && !packet) return member;
 	const wasSilent = before.heardAtMs === undefined || atMs - before.heardAtMs >= suspectAfterMs;
 	const closed = member.closed && !(before.closed && (beat || wasSilent));
-	return {...member, heardAtMs: atMs, beatAtMs: beat ? atMs : member.beatAtMs, newAtMs: member.newAtMs ?? atMs, closed};
+	const now: Member = {...member, heardAtMs: atMs, newAtMs: member.newAtMs ?? atMs, closed};
+	if (!beat) return now;
+	const isBroken = before.beatAtMs === undefined || atMs - before.beatAtMs >= suspectAfterMs;
+	return {...now, beatAtMs: atMs, beatsSinceMs: isBroken ? atMs : member.beatsSinceMs};
 }
 
-/** What is heard of it now, without a word on whether it is dead. */
-function livenessOf(member: Member, standing: MemberStanding, observer: Observer, {suspectAfterMs}: Pace): MemberState {
+/**
+ * What is heard of it now, without a word on whether it is dead. After a silence one beat does not bring it back, nor other packets: of a host that
+ * is heard and hears nothing TCP sends the same again for ever longer times, and takes along what was written meanwhile.
+ */
+function livenessOf(member: Member, standing: MemberStanding, observer: Observer, {suspectAfterMs, beatMs}: Pace): MemberState {
 	if (standing === 'local') return 'alive';
 	const {restartingUntilMs = 0, heardAtMs, state} = member;
 	if (observer.atMs < restartingUntilMs && standing !== 'lost') return 'restarting';
 	if (heardAtMs === undefined) return 'unknown';
 	if (member.closed) return 'suspect';
 	const {atMs} = observer;
-	const isQuiet = atMs - Math.max(member.beatAtMs ?? 0, member.newAtMs ?? 0) >= suspectAfterMs;
+	const {beatAtMs, beatsSinceMs, newAtMs} = member;
+	const isRecent = (ms: number | undefined): boolean => ms !== undefined && atMs - ms < suspectAfterMs;
+	const isSteady = beatAtMs !== undefined && beatsSinceMs !== undefined && beatAtMs - beatsSinceMs >= beatMs;
+	const isQuiet = !isRecent(newAtMs) && !(isSteady && isRecent(beatAtMs));
 	// An observer that stood still has not read yet what came meanwhile.
 	const isJudge = state !== 'alive' || atMs - observer.smoothSinceMs >= suspectAfterMs;
 	return isQuiet && isJudge ? 'suspect' : 'alive';

@@ -168,10 +168,12 @@ export class FakeCluster {
 		return node;
 	}
 
-	/** A node is reached again, and says so. */
+	/** A node is reached again, on another connection, and says so. */
 	heal(name: string): void {
 		const node = this.node(name);
 		node.cut = false;
+		if (!this.presences.some(each => each.node === name))
+			this.presences.push({node: name, state: 'online', boot: `boot-of-${name}`, connection: node.hellos});
 		node.hello(this.#durable?.pipeline.meta.lineage ?? '');
 		this.settle();
 	}

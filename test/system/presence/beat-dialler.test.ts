@@ -91,7 +91,7 @@ test('a beat without an answer for a second has a second connection dialled; the
 	t.is(first.ended, 'no');
 	const before = first.saidMs.length;
 	clock.advance(limits.beatMs);
-	t.is(first.saidMs.length, before, 'what TCP sends again may still get through, and brings nothing newer');
+	t.true(first.saidMs.length > before, 'it may still get through');
 	second.on.ready();
 	t.is(first.ended, 'abandoned');
 	t.is(second.saidMs.length, 1, 'it beats at once');
@@ -99,14 +99,12 @@ test('a beat without an answer for a second has a second connection dialled; the
 });
 
 test('a late answer ends what is dialled, and has the others looked at', t => {
-	const {clock, dialled, first, underWay, told, answered, sinceStartMs} = standing();
+	const {clock, dialled, first, underWay, told, answered} = standing();
 	clock.advance(latestMs);
 	const dials = dialled.length;
 	t.true(dials > 1);
-	t.true((first.saidMs.at(-1) ?? 0) < sinceStartMs() - limits.beatMs, 'who hears nothing does not go on to be heard');
 	first.on.heard();
 	t.deepEqual(underWay(), [first]);
-	t.is(first.saidMs.at(-1), sinceStartMs(), 'and says at once that it hears again');
 	t.deepEqual(told, ['stands', 'silent']);
 	answered(first, 60_000);
 	t.is(dialled.length, dials);
@@ -185,12 +183,10 @@ test('every other attempt goes where the beat was taken last, the rest to all in
 
 test('what was silent for long is given up, and dialling goes on with patience', t => {
 	const {clock, first, told, underWay, dialled} = standing();
-	clock.advance(limits.beatSilenceMs);
+	clock.advance(limits.beatSilenceMs - limits.controlAnswerMs - 1);
+	t.deepEqual(told, ['stands', 'silent'], 'the others have to answer before one of them beats');
+	clock.advance(limits.controlAnswerMs + 1);
 	t.is(first.ended, 'abandoned');
-	t.deepEqual(told, ['stands', 'silent'], 'the others are asked before one of them beats');
-	clock.advance(limits.controlAnswerMs);
-	t.is(told.length, 2);
-	clock.advance(limits.beatMs);
 	t.deepEqual(told, ['stands', 'silent', 'lost']);
 	clock.advance(60_000);
 	const before = dialled.length;

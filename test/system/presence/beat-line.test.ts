@@ -70,9 +70,11 @@ test('a broker that takes the connection and answers no more is left, and that i
 		void aServer(t, onConnection).then(url => beating(t, [url], {clock, onSilent: () => (silent += 1)}));
 	});
 	await data();
-	clock.advance(limits.beatSilenceMs - 1);
+	clock.advance(limits.beatDoubtMs - 1);
 	t.is(silent, 0);
 	clock.advance(1);
+	t.is(silent, 1);
+	clock.advance(limits.beatSilenceMs - limits.beatDoubtMs);
 	await closed;
 	t.is(silent, 1);
 });

@@ -71,6 +71,9 @@ const silenced = (...names: readonly string[]): Watch => {
 	return watch;
 };
 
+/** Until beats count that come after a silence. */
+const steadyMs = usualPace.beatMs + limits.signsMs;
+
 test('a node is unknown until something is heard of it', t => {
 	const watch = new Watch('a', 'b');
 	watch.silent.add('a');
@@ -167,12 +170,25 @@ test('packets without beats keep it suspect and from being dead', t => {
 	}
 });
 
-test('after a silence only a beat brings it back: packets come of a host that hears nothing, too', t => {
+test('after a silence beats bring it back that come steadily, and not what TCP sends again of a host that hears nothing', t => {
 	const watch = silenced().pass(20_000);
 	t.is(watch.state('a'), 'dead');
 	t.is(watch.read({packets: ['a', 'b', 'c']}).state('a'), 'suspect');
+	for (const silentMs of [1_600, 3_200, 6_400]) {
+		t.is(watch.read({beats: ['a', 'b', 'c'], packets: ['a', 'b', 'c']}).state('a'), 'suspect');
+		watch.pass(silentMs);
+	}
 	watch.silent.clear();
-	t.is(watch.read().state('a'), 'alive');
+	t.is(watch.pass(usualPace.beatMs).state('a'), 'suspect');
+	t.is(watch.pass(signsMs).state('a'), 'alive');
+});
+
+test('one that says after a silence that it is connected anew is back, its beats have a moment to follow', t => {
+	const watch = silenced().pass(2_000);
+	t.is(watch.state('a'), 'suspect');
+	t.is(watch.say('a', online('boot', 2)).state('a'), 'alive');
+	t.is(watch.pass(suspectAfterMs - signsMs).state('a'), 'alive');
+	t.is(watch.read().state('a'), 'suspect');
 });
 
 test('one of which a packet is the first that is heard is there, its beat has a moment to follow', t => {
@@ -279,7 +295,7 @@ test('nobody is dead while too many are silent; half of them back ends that, one
 		['suspect', 'suspect', 'suspect'],
 	);
 	watch.silent.delete('c');
-	watch.read();
+	watch.pass(steadyMs);
 	t.deepEqual(
 		['a', 'b', 'c'].map(name => watch.frozen(name)),
 		[false, false, false],
@@ -322,7 +338,7 @@ test('one that is confirmed as lost is dead though all are silent, and does not 
 	t.is(watch.state('b'), 'suspect');
 	watch.roster.set('b', 'lost');
 	watch.silent.delete('a');
-	t.is(watch.read().state('a'), 'alive');
+	t.is(watch.pass(steadyMs).state('a'), 'alive');
 });
 
 test('also the confirmed are not dead before the observer has listened for a grace', t => {
