@@ -1,4 +1,4 @@
-// `npm run test:real:alone`: what drives real components and shares the machine: its Docker, its network, its processors. One file at a time.
+// `npm run test:real:alone`: what drives real components and shares the machine: its Docker, its network. One file at a time.
 const build = process.env.BUILD ?? 'build';
 
 export default {

@@ -50,6 +50,7 @@ import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
 import {openMemory} from './volumes/memory.js';
 import type {PodNetwork} from './pod-network/pod-network.js';
+import type {NetworkOfProcess} from './os/network-namespace.js';
 import {createTurns} from './os/turns.js';
 import type {NfsTools} from './volumes/nfs.js';
 import {createInstances, runnerPlaceOf, type Artifacts} from './process/start/instances.js';
@@ -412,7 +413,7 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 }
 
 /** The network of a new pod may be one in which its runner waits. */
-function keepWarm({warm}: Parts, {uid, controller, runner}: SandboxSpec): number | undefined {
+function keepWarm({warm}: Parts, {uid, controller, runner}: SandboxSpec): NetworkOfProcess | undefined {
 	if (runner === undefined) return undefined;
 	return warm.keepFor({uid, controller}, {language: runner.language, memoryBytes: runner.memoryLimitBytes});
 }
@@ -453,13 +454,14 @@ function beginWarm(
 ): boolean {
 	const {warm, containers, sandboxes} = parts;
 	const pod = sandboxes.find(spec.id.uid);
+	const itself = {uid: spec.id.uid, networkFile: networkFileOf(parts, spec.id.uid)};
 	const {live, highest} = containers.find(spec.id);
 	const {workingDir: home} = spec;
 	const {runtime} = instance;
 	if (
 		runtime === 'program' ||
 		pod === undefined ||
-		!warm.mayHave(runtime, {uid: pod.uid, isRouted: isRouted(pod)}) ||
+		!warm.mayHave(runtime, itself) ||
 		home === undefined ||
 		live !== undefined ||
 		spec.attempt <= highest
@@ -468,8 +470,7 @@ function beginWarm(
 	const plan = planFor(parts, spec, pod, runnerWords(runtime, instance, home));
 	const assignable = plan.ok ? plan.value.assignable : undefined;
 	const line = assignable?.line(runnerConfigOf(instance, pathsIn(home)));
-	const shim =
-		line === undefined || assignable === undefined ? undefined : warm.take(assignable.wish, {uid: pod.uid, isRouted: isRouted(pod)});
+	const shim = line === undefined || assignable === undefined ? undefined : warm.take(assignable.wish, itself);
 	if (!plan.ok || line === undefined || shim === undefined) return false;
 	try {
 		containers.start(spec, plan.value, done, {shim, line, otherwise});
@@ -527,10 +528,13 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 	});
 }
 
+/** Undefined: the pod has no network of its own, or is not there. */
+const networkFileOf = ({sandboxes, network}: Parts, uid: string): string | undefined =>
+	isRouted(sandboxes.find(uid)) ? network?.fileOf(uid) : undefined;
+
 /** What any start of the container is given now. */
 function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'own'> {
-	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes, enterNetwork, network} =
-		parts;
+	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes, enterNetwork} = parts;
 	const {id, memoryLimitBytes} = spec;
 	const {uid, container} = id;
 	// Root's pods are other users, to whom these folders are closed.
@@ -538,7 +542,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 	return {
 		startedAtMs: Math.trunc(clock.nowMs()),
 		enterNetwork: enterNetwork(uid),
-		networkFile: isRouted(sandboxes.find(uid)) ? network?.fileOf(uid) : undefined,
+		networkFile: networkFileOf(parts, uid),
 		cgroups: groups.procsFiles(id, spec.attempt, spec),
 		dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 		inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(uid), container)) : undefined,
@@ -549,7 +553,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 			hostPaths: {...hostPaths, never: [...hostPaths.never, ...hidden]},
 			hidden,
 			nfs: host.nfs,
-			ownFiles: host.mountTools === undefined ? [] : namesIn(sandboxes.find(uid), network, path.join(realDirectory, uid)),
+			ownFiles: host.mountTools === undefined ? [] : namesIn(sandboxes.find(uid), parts.network, path.join(realDirectory, uid)),
 		},
 		userProcesses: groups.enforces('pids') ? undefined : processes,
 		homeOf: user => homes.homeOf(uid, user),

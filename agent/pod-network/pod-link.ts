@@ -2,6 +2,7 @@
 
 import {existsSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {valueOr} from '../../api/value-or.js';
+import {networkInode, type NetworkOfProcess} from '../os/network-namespace.js';
 import {cableLines, insideLines, type PodLink} from './link-commands.js';
 import {linkOf, namespaceFile, namespaceOf, type Names} from './names.js';
 import {routeTo} from './there.js';
@@ -9,16 +10,19 @@ import {batch, call, type NetworkTools} from './tools.js';
 
 export type LinkWish = PodLink & {
 	/** A process that has the namespace already; undefined: one is made. */
-	readonly pid: number | undefined;
+	readonly process: NetworkOfProcess | undefined;
 };
 
 /** Makes it, or finds it whole. Rejects as `call`, and with errno exceptions. */
 export async function ensureLink(tools: NetworkTools, names: Names, wish: LinkWish): Promise<void> {
-	const {uid, address, pid} = wish;
+	const {uid, address, process} = wish;
 	const link = linkOf(names, address);
-	if (isNamespaceOf(names, uid, pid) && isWhole(link) && (await routeTo(tools, address)) === link) return;
+	if (isNamespaceOf(names, uid, process?.pid) && isWhole(link) && (await routeTo(tools, address)) === link) return;
 	await removeLink(tools, names, uid, address);
-	await batch(tools.ip, cableLines(names, wish, pid));
+	// Its number may be that of another process by now, which has another network, perhaps the host's.
+	if (process?.inode !== undefined && networkInode(process.pid) !== process.inode)
+		throw new Error(`process ${process.pid}, whose network the pod was to have, has ended`);
+	await batch(tools.ip, cableLines(names, wish, process?.pid));
 	await batch(tools.ip, insideLines(wish), {namespace: namespaceOf(names, uid)});
 	// Nothing is said of IPv6 by these rules, so the host takes none of it from pods.
 	const ipv6 = `/proc/sys/net/ipv6/conf/${link}/disable_ipv6`;

@@ -12,6 +12,7 @@ import type {NetworkNode, NetworkPolicyOfNode} from '../../actors/protocol/netwo
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {createDeferred} from '../../system/time/deferred.js';
 import {explained} from '../os/explained.js';
+import type {NetworkOfProcess} from '../os/network-namespace.js';
 import {createTurns} from '../os/turns.js';
 import {createAddressPool, type AddressPool} from './address-pool.js';
 import {beginForwarding, hasTable, openForward, writeRules} from './host-rules.js';
@@ -60,8 +61,8 @@ export type PodNetwork = {
 	/** An address for a new pod. Rejects with an Error where there is none. */
 	readonly take: () => Promise<string>;
 	readonly free: (address: string) => void;
-	/** Makes the network of a pod, or finds it; `pid` is a process that has its namespace already. Rejects with Errors. */
-	readonly ensure: (pod: RoutedPod, pid?: number) => Promise<void>;
+	/** Makes the network of a pod, or finds it; `process` has its namespace already. Rejects with Errors. */
+	readonly ensure: (pod: RoutedPod, process?: NetworkOfProcess) => Promise<void>;
 	/** Fine where there is none. Rejects with Errors. */
 	readonly remove: (uid: string) => Promise<void>;
 	/** The words before a program that is to be in the network of a pod. */
@@ -179,7 +180,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 			return address;
 		},
 		free: address => pool?.free(address),
-		async ensure(pod, pid) {
+		async ensure(pod, process) {
 			await whenBegun();
 			await turns.run(`pod ${pod.uid}`, async () => {
 				const from = nodeAddress(place.own ?? (isRouted ? await inTime(given.promise, clock) : subnetOfPod(pod)));
@@ -193,7 +194,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 						pods.delete(uid);
 						throw error;
 					});
-				await ensureLink(tools, names, {uid, address, mtu, pid, from});
+				await ensureLink(tools, names, {uid, address, mtu, process, from});
 			});
 		},
 		async remove(uid) {

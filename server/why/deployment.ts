@@ -11,7 +11,7 @@ import {generalFinding} from './common.js';
 import {clause, counted, finding, fine, ownedBy, timeOf, type Evidence, type Finding, type NextAction} from './finding.js';
 import {isPassing, podsBecause, podsBelow, podsFinding} from './pods.js';
 import {afterRefusal, refusalText} from './quota.js';
-import {allReady, replicaSetFinding} from './replicaset.js';
+import {allReady, replicaSetFinding, tellsOnlyHowMany} from './replicaset.js';
 
 export function deploymentFinding(object: ApiObject, evidence: Evidence): Finding {
 	const general = generalFinding(object);
@@ -77,7 +77,7 @@ function held(deployment: Deployment, newest: ReplicaSet, found: Finding, eviden
 	const {readyReplicas = 0, updatedReplicas = 0} = deployment.status ?? {};
 	const is = !isWrong ? 'is on its way' : isYoung ? 'is not ready yet' : 'does not progress';
 	// How many are ready is told by the set, in its link.
-	const because = /^has \d+ of \d+ pods? ready$/.test(found.is) ? found.because : clause(`its ReplicaSet ${found.is}`, found.because);
+	const because = tellsOnlyHowMany(found.is) ? found.because : clause(`its ReplicaSet ${found.is}`, found.because);
 	const deadline = deadlineMs(deployment);
 	return finding(deployment, {
 		state: isWrong ? 'wrong' : 'waits',

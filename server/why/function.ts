@@ -8,7 +8,7 @@ import {revisionOf} from '../../actors/control/workloads/revisions.js';
 import {generalFinding} from './common.js';
 import {clause, counted, finding, fine, ownedBy, type Evidence, type Finding} from './finding.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
-import {replicaSetFinding} from './replicaset.js';
+import {replicaSetFinding, tellsOnlyHowMany} from './replicaset.js';
 
 export function functionFinding(object: ApiObject, evidence: Evidence): Finding {
 	const general = generalFinding(object);
@@ -27,7 +27,9 @@ export function functionFinding(object: ApiObject, evidence: Evidence): Finding 
 			because: traffic.message ?? '',
 			next: {says: 'troupe rollout history tells which versions there are'},
 		});
-	const {ready = 0} = fn.status ?? {};
+	const {ready = 0, desired = 0, demands = []} = fn.status ?? {};
+	if (ready === 0 && desired + demands.length > 0)
+		return finding(fn, {state: 'waits', is: 'has no instance yet', because: 'the first one is being made'});
 	return fine(
 		fn,
 		ready === 0
@@ -61,12 +63,16 @@ const setsOf = (fn: FunctionObject, evidence: Evidence): readonly ReplicaSet[] =
 
 /** Calls wait for what a version of it has not yet. */
 function heldBack(fn: FunctionObject, {state, is, because, chain, next}: Finding): Finding {
-	const {ready = 0, instances = 0} = fn.status ?? {};
+	const {ready = 0, instances = 0, desired = 0, demands = []} = fn.status ?? {};
+	const wanted = Math.max(
+		instances,
+		demands.reduce((sum, each) => sum + each.desired, desired),
+	);
 	return finding(fn, {
 		state,
-		is: `has ${ready} of ${counted(instances, 'instance')} ready`,
-		because: /^has \d+ of \d+ pods? ready$/.test(is) ? because : clause(`its ReplicaSet ${is}`, because),
-		says: `${ready} of ${counted(instances, 'instance')} ready`,
+		is: `has ${ready} of ${counted(wanted, 'instance')} ready`,
+		because: tellsOnlyHowMany(is) ? because : clause(`its ReplicaSet ${is}`, because),
+		says: `${ready} of ${counted(wanted, 'instance')} ready`,
 		below: chain,
 		next,
 	});

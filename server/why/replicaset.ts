@@ -47,6 +47,9 @@ export function replicaSetFinding(object: ApiObject, evidence: Evidence, noun = 
 	return unavailable(set, evidence) ?? fine(set, wanted === 0 ? 'it wants no pods' : allReady(wanted));
 }
 
+/** Of what is so of a set: what it has stands beside it for its owner, too. */
+export const tellsOnlyHowMany = (is: string): boolean => /^has \d+ of \d+ pods? ready$/.test(is);
+
 export const allReady = (wanted: number): string => (wanted === 1 ? 'its pod is ready' : `all ${wanted} of its pods are ready`);
 
 /** All are ready, and some not for long enough. */

@@ -1319,6 +1319,29 @@ export const plantedCauses: readonly PlantedCause[] = [
 		chain: ['function/add'],
 	},
 	{
+		title: 'a function that is called for the first time',
+		objects: [aFunction({desired: 2, conditions: [withCode]})],
+		answer: 'Function add has no instance yet: the first one is being made.',
+		chain: ['function/add'],
+	},
+	{
+		title: 'a function whose pods are refused',
+		objects: [
+			aFunction({desired: 1, instances: 0, ready: 0, conditions: [withCode]}),
+			webSet('add-1', {
+				metadata: {ownerReferences: [ownedBy(called)]},
+				spec: {replicas: 1},
+				status: {
+					replicas: 0,
+					readyReplicas: 0,
+					conditions: [{type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'no more of them'}],
+				},
+			}),
+		],
+		answer: 'Function add has 0 of 1 instance ready: its ReplicaSet has 0 of 1 pod: its pods are refused: no more of them.',
+		chain: ['function/add', 'replicaset/add-1'],
+	},
+	{
 		title: 'a function whose code cannot be loaded, in Node.js',
 		objects: [
 			called,

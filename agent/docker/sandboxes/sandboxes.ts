@@ -224,7 +224,7 @@ async function connect({engine, network}: State, spec: SandboxSpec, address: str
 	const {State: process} = await inspect(engine, id);
 	if (!process.Running || process.Pid === 0) throw new EngineError('refused', 'the infra container has ended');
 	if (network === undefined) throw new Error('its pod has a network of its own, and this agent makes none');
-	await network.ensure(routedPodOf(spec, address), process.Pid);
+	await network.ensure(routedPodOf(spec, address), {pid: process.Pid});
 }
 
 /**

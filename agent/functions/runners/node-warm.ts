@@ -27,7 +27,8 @@ const refused = 126;
 
 /** Waits to be the runner of a pod, becomes it, and gives its configuration. */
 export async function assigned(): Promise<RunnerConfig> {
-	await callOnce();
+	// It saves time, and nothing else.
+	await callOnce().catch(() => undefined);
 	const line = wait();
 	if (line === undefined) process.exit(0);
 	const assignment = JSON.parse(line) as NodeAssignment;
@@ -58,7 +59,7 @@ async function callOnce(): Promise<void> {
 	const bounds = {timeoutMs: 60_000, bodyBytes: chunk, answerBytes: chunk, concurrency: 1};
 	const calls = new Calls(params => params, {...bounds, dir: '/', listen: {path: socketPath}});
 	const server = http.createServer((request, response) => calls.begin(request, response, false));
-	await new Promise<void>(resolve => void server.listen(socketPath, resolve));
+	await new Promise<void>((resolve, reject) => void server.once('error', reject).listen(socketPath, resolve));
 	await new Promise<void>((resolve, reject) => {
 		const request = http.request({socketPath, method: 'POST', headers: {'content-type': 'application/json'}, agent: false});
 		request.on('response', response => void response.resume().on('end', resolve)).on('error', reject);
@@ -115,12 +116,22 @@ function tell({startedAtMs, bootId}: NodeAssignment, stat: string): void {
 function become({user, groups, env, directory}: NodeAssignment, joined: readonly number[]): void {
 	for (const group of joined) writeSync(group, '0');
 	for (const descriptor of [...joined, state, lifeline, proc, given, control]) closeSync(descriptor);
-	// All threads of the process: the C library sees to that.
-	process.setgroups?.([...groups]);
-	process.setgid?.(user.gid);
-	process.setuid?.(user.uid);
+	giveUpRights(user, groups);
 	takeEnvironment(env);
 	process.chdir(directory);
+}
+
+/** Of all threads of the process: the C library sees to that. Throws where anything of root is left. */
+function giveUpRights({uid, gid}: NodeAssignment['user'], groups: NodeAssignment['groups']): void {
+	const {setgroups, setgid, setuid, getuid, geteuid, getgid, getegid, getgroups} = process;
+	setgroups?.([...groups]);
+	setgid?.(gid);
+	setuid?.(uid);
+	const ids = [getuid?.(), geteuid?.(), getgid?.(), getegid?.()];
+	// The kernel may name the group of the process among the others.
+	const others = getgroups?.().filter(group => group !== gid) ?? [];
+	if (ids.join() !== [uid, uid, gid, gid].join() || others.some(group => !groups.includes(group)))
+		throw new Error(`it has rights that are not its pod's: ${ids.join()}, ${others.join()}`);
 }
 
 /** Of Node.js' own: where CommonJS modules are looked for at last follows from HOME, and was read when it began. */

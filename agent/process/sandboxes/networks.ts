@@ -1,6 +1,7 @@
 // The network in which a sandbox is: one of the pod's own, with an address of the pod network that is written down before anything is made with it, or
 // its host's.
 
+import type {NetworkOfProcess} from '../../os/network-namespace.js';
 import type {PodNetwork} from '../../pod-network/pod-network.js';
 import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {SandboxRecord, Sandboxes} from './sandboxes.js';
@@ -43,7 +44,7 @@ export const ensureIn = (sandboxes: Sandboxes, hostIP: string, spec: SandboxSpec
 	sandboxes.ensure(spec, spec.hostNetwork ? {podIP: hostIP, network: {type: 'host'}} : undefined);
 
 /**
- * The sandbox there is, or a new one, with its network made or found whole. `pidFor`: a process whose network a new one is to have, if there is one.
+ * The sandbox there is, or a new one, with its network made or found whole. `processFor`: whose network a new one is to have, if there is one.
  * Rejects with Errors, and the next call goes on where this one ended.
  */
 export async function ensureRouted(
@@ -51,13 +52,13 @@ export async function ensureRouted(
 	network: PodNetwork,
 	hostIP: string,
 	spec: SandboxSpec,
-	pidFor: () => number | undefined,
+	processFor: () => NetworkOfProcess | undefined,
 ): Promise<SandboxRecord> {
 	const hasOwn = network.isRouted && !spec.hostNetwork;
 	const there = sandboxes.find(spec.uid);
 	const record = there ?? (hasOwn ? await placed(sandboxes, network, spec) : ensureIn(sandboxes, hostIP, spec));
 	const routed = routedPodOf(record);
-	if (routed !== undefined) await network.ensure(routed, there === undefined ? pidFor() : undefined);
+	if (routed !== undefined) await network.ensure(routed, there === undefined ? processFor() : undefined);
 	return record;
 }
 

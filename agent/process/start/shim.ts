@@ -214,7 +214,11 @@ export type Waiting = {
 /** What to spawn before it is known for whom: its program has the descriptors of the shim, and writes its process down itself. */
 export function waitingCommand({argv, namespaces, hasNetwork, cgroups}: Waiting): ShimCommand {
 	const [file = shell, ...words] = [...shimWords(namespaces, hasNetwork), shell];
-	return {file, args: [...words, '-c', shimText(0, false, true, waitingText, leftText), 'troupe-shim', ...cgroups, '--', ...argv], env: {}};
+	return {
+		file,
+		args: [...words, '-c', shimText(0, false, true, waitingText, leftText), 'troupe-shim', ...cgroups, '--', ...argv],
+		env: {},
+	};
 }
 
 /** The groups in which it has waited are no others'. An agent of then may know nothing of them. */
@@ -224,11 +228,14 @@ rmdir "\${file%/*}"
 done 2>/dev/null
 `;
 
+/** It becomes another user: libuv's io_uring would go on as root (CVE-2024-22017). */
 const waitingText = `while [ "$1" != -- ]; do
 echo 0 >"$1" || exit 126
 shift
 done 2>&1
 shift
+UV_USE_IO_URING=0
+export UV_USE_IO_URING
 exec "$@" 2>&1`;
 
 type ShellText = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};

@@ -14,6 +14,7 @@ import type {Cancel, Clock} from '../../../system/time/clock.js';
 import {warmRunnerWords} from '../../functions/runner-files.js';
 import {keyOfWish, wishOfKey, type WarmWish} from '../../functions/warm/wish.js';
 import {createWarmPool, type WarmPool} from '../../functions/warm/warm-pool.js';
+import {networkInodeOf, type NetworkOfProcess} from '../../os/network-namespace.js';
 import {createTurns} from '../../os/turns.js';
 import type {Stock} from '../attempts/stock.js';
 import type {ContainerGroups} from '../cgroups/container-groups.js';
@@ -34,7 +35,7 @@ export type WarmRunners = {
 	/** One that is the caller's now; what the pod had and cannot use ends. Undefined: there is none. */
 	readonly take: (wish: WarmWish, pod: WarmPod) => WarmShim | undefined;
 	/** A process whose network is to be that of this pod, which is new; undefined: there is none, or no pod of its controller could use it. */
-	readonly keepFor: (pod: NewPod, wish: Omit<WarmWish, 'program'>) => number | undefined;
+	readonly keepFor: (pod: NewPod, wish: Omit<WarmWish, 'program'>) => NetworkOfProcess | undefined;
 	/** The pod needs none. */
 	readonly release: (uid: string) => void;
 	/** What the pod has it cannot use, nor will others of its controller. */
@@ -43,7 +44,8 @@ export type WarmRunners = {
 	readonly close: () => Promise<void>;
 };
 
-export type WarmPod = {readonly uid: string; /** It has a network of its own. */ readonly isRouted: boolean};
+/** `networkFile` stands for the network of its own that it has, if it has one. */
+export type WarmPod = {readonly uid: string; readonly networkFile: string | undefined};
 
 /** `controller`: its pods are alike. */
 export type NewPod = {readonly uid: string; readonly controller: string};
@@ -77,35 +79,46 @@ export function createWarmRunners(options: WarmRunnersOptions): WarmRunners {
 		return one;
 	};
 	const release = (uid: string): void => drop(uid)?.shim.end();
-	/** Controllers whose pods cannot use one, the oldest first. */
-	const refusing = new Set<string>();
+	/** Controllers whose pods cannot use one, the oldest first, and until when that is believed, by the monotonic clock. */
+	const refusing = new Map<string, number>();
 	const refuse = (one: Kept | undefined): void => {
 		if (one === undefined) return;
 		one.shim.end();
-		const [oldest] = refusing;
+		const [oldest] = refusing.keys();
 		if (refusing.size >= limits.warmPrograms && oldest !== undefined) refusing.delete(oldest);
-		refusing.add(one.controller);
+		refusing.delete(one.controller);
+		refusing.set(one.controller, clock.monotonicMs() + limits.warmRunnerIdleMs);
 	};
+	const isRefusing = (controller: string): boolean => (refusing.get(controller) ?? 0) > clock.monotonicMs();
 	const isKeptFor = (language: FunctionLanguage): boolean => language === 'nodejs' && isRouted;
 	return {
 		want: wish => pools[wish.language].want(keyOfWish(wish)),
 		ready: () => Object.values(pools).reduce((sum, pool) => sum + pool.ready(), 0),
-		mayHave: (language, pod) => (isKeptFor(language) ? pod.isRouted && kept.has(pod.uid) : pools[language].ready() > 0),
-		take(wish, {uid, isRouted: hasNetwork}) {
+		mayHave: (language, pod) => (isKeptFor(language) ? pod.networkFile !== undefined && kept.has(pod.uid) : pools[language].ready() > 0),
+		take(wish, {uid, networkFile}) {
 			const key = keyOfWish(wish);
-			if (!isKeptFor(wish.language)) return wish.language === 'nodejs' && hasNetwork ? undefined : pools[wish.language].take(key);
+			if (!isKeptFor(wish.language))
+				return wish.language === 'nodejs' && networkFile !== undefined ? undefined : pools[wish.language].take(key);
 			const one = drop(uid);
-			if (one?.key === key && hasNetwork) return one.shim.isAlive() ? one.shim : undefined;
-			refuse(one);
+			if (one?.key !== key || networkFile === undefined) {
+				refuse(one);
+				return undefined;
+			}
+			if (one.shim.isAlive() && networkInodeOf(networkFile) === one.shim.network?.inode) return one.shim;
+			// The network of the pod was made anew.
+			one.shim.end();
 			return undefined;
 		},
 		keepFor({uid, controller}, {language, memoryBytes}) {
-			if (!isKeptFor(language) || kept.has(uid) || kept.size >= count || refusing.has(controller)) return undefined;
+			if (!isKeptFor(language) || kept.has(uid) || kept.size >= count || isRefusing(controller)) return undefined;
 			const key = keyOfWish({program: process.execPath, memoryBytes});
 			const shim = pools[language].take(key);
-			if (shim?.pid === undefined) return undefined;
+			if (shim?.network === undefined) {
+				shim?.end();
+				return undefined;
+			}
 			kept.set(uid, {controller, key, shim, cancel: clock.after(limits.warmRunnerKeptMs, () => release(uid))});
-			return shim.pid;
+			return shim.network;
 		},
 		release,
 		refuse: uid => refuse(drop(uid)),
@@ -151,22 +164,24 @@ function startsOf({directory, host, groups, isRouted, stock, clock}: WarmRunners
 			if (command === undefined) return undefined;
 			return startWarmShim({command, folder: path.join(folder, String(++serial)), stock, clock});
 		},
-		nodejs(program, memoryLimitBytes) {
+		async nodejs(program, memoryLimitBytes) {
 			// The agent's own, which root runs anyway.
-			if (namespaces === undefined || noGain === undefined || program !== process.execPath || isChangeable(program))
-				return Promise.resolve(undefined);
+			if (namespaces === undefined || noGain === undefined || program !== process.execPath || isChangeable(program)) return undefined;
 			const attempt = ++serial;
-			const id = {uid: ofNoPod, container: 'nodejs'};
+			// Shims of earlier agents may still have theirs.
+			const id = {uid: ofNoPod, container: `nodejs-${clock.nowMs()}`};
 			const bounds = {memoryLimitBytes, cpuLimitMillis: undefined, cpuRequestMillis: undefined};
-			// V8 sizes itself by the groups in which it begins.
-			groups.make(id, attempt, bounds);
-			const argv = [...noGainWords(noGain), ...warmRunnerWords('nodejs', program)];
-			const command = waitingCommand({argv, namespaces, hasNetwork: isRouted, cgroups: groups.procsFiles(id, attempt, bounds)});
 			const onOver = (done: () => void): void => groups.end(id, attempt, done);
-			return startWarmShim({command, folder: path.join(folder, String(attempt)), stock, clock, onOver}).catch((error: unknown) => {
+			// V8 sizes itself by the groups in which it begins.
+			try {
+				groups.make(id, attempt, bounds);
+			} catch (error) {
 				onOver(() => undefined);
 				throw error;
-			});
+			}
+			const argv = [...noGainWords(noGain), ...warmRunnerWords('nodejs', program)];
+			const command = waitingCommand({argv, namespaces, hasNetwork: isRouted, cgroups: groups.procsFiles(id, attempt, bounds)});
+			return startWarmShim({command, folder: path.join(folder, String(attempt)), stock, clock, onOver});
 		},
 	};
 }

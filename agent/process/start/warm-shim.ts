@@ -24,6 +24,7 @@ import {limits} from '../../../api/limits.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {attemptFolder, lifelineFile, logFile, stateFile} from '../../attempts.js';
 import type {WarmRunner} from '../../functions/warm/warm-pool.js';
+import {networkInode, type NetworkOfProcess} from '../../os/network-namespace.js';
 import {lastLinesOf} from '../../logs/last-lines.js';
 import {covered} from '../../os/isolated-stdio.js';
 import {openBothEnds} from '../attempts/lifelines.js';
@@ -34,8 +35,8 @@ import {killGroupOf, type Shim, type SpawnPlan} from './spawn.js';
 import {shimDescriptors, type ShimCommand} from './shim.js';
 
 export type WarmShim = WarmRunner & {
-	/** A process that is in its network, until it has ended. */
-	readonly pid: number | undefined;
+	/** A process that is in its network, until it has ended; undefined: it waits in that of its agent. */
+	readonly network: NetworkOfProcess | undefined;
 	/** Has its program become that of this attempt, by that line. Throws errno exceptions; it is nobody's any more then. */
 	readonly become: (plan: Pick<SpawnPlan, 'folder' | 'attempt' | 'command' | 'beginning' | 'logOwner'>, line: string) => Shim;
 };
@@ -46,7 +47,7 @@ export type WarmShimOptions = {
 	readonly folder: string;
 	readonly stock: Stock;
 	readonly clock: Clock;
-	/** Called once its shim has ended, whatever that has become; it calls back. Not where this agent ends before. */
+	/** Called once, when its shim has ended, whatever that has become, or could not be started; it calls back. Not where this agent ends before. */
 	readonly onOver?: (done: () => void) => void;
 };
 
@@ -56,8 +57,15 @@ const own = 0;
 /** Resolves when its program waits. Rejects with Errors, and nothing of it is left then. */
 export async function startWarmShim(options: WarmShimOptions): Promise<WarmShim> {
 	const {folder, clock, onOver = (done: () => void): void => done()} = options;
-	await mkdir(path.dirname(folder), {recursive: true, mode: 0o700});
-	const {child, control, lifeline, given} = spawnWaiting(options);
+	let waiting: Waiting;
+	try {
+		await mkdir(path.dirname(folder), {recursive: true, mode: 0o700});
+		waiting = spawnWaiting(options);
+	} catch (error) {
+		onOver(() => undefined);
+		throw error;
+	}
+	const {child, control, lifeline, given} = waiting;
 	let isHandedOut = false;
 	const ended = new Promise<void>(resolve => {
 		const finish = (): void => {
@@ -70,8 +78,7 @@ export async function startWarmShim(options: WarmShimOptions): Promise<WarmShim>
 		};
 		child.once('error', finish).once('exit', finish);
 	});
-	const runner: WarmShim = {
-		pid: child.pid,
+	const runner: Omit<WarmShim, 'network'> = {
 		isAlive: () => !isHandedOut && child.exitCode === null && child.signalCode === null && !control.destroyed,
 		ended,
 		end() {
@@ -104,12 +111,18 @@ export async function startWarmShim(options: WarmShimOptions): Promise<WarmShim>
 		// What only waits keeps no agent from its end.
 		control.unref();
 		child.unref();
-		return runner;
+		return {...runner, network: networkOf(child)};
 	}
 	const words = lastLinesOf(logFile(folder, own));
 	runner.end();
 	await ended;
 	throw new Error(words === '' ? 'it does not wait to be told what to be' : words);
+}
+
+/** Of one that has just said that it waits. Undefined, too, where it has ended since. */
+function networkOf({pid = 0}: ChildProcess): NetworkOfProcess | undefined {
+	const [inode, ours] = [pid, process.pid].map(networkInode);
+	return inode === undefined || inode === ours ? undefined : {pid, inode};
 }
 
 type Waiting = {readonly child: ChildProcess; readonly control: Socket; readonly lifeline: number; readonly given: number};

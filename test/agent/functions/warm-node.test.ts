@@ -167,11 +167,11 @@ function networkOf(t: ExecutionContext): {readonly network: PodNetwork; readonly
 	const network = aPodNetwork({
 		enter: uid => ['/usr/bin/nsenter', `--net=${fileOf(uid)}`, '--'],
 		fileOf,
-		ensure({uid}, pid) {
+		ensure({uid}, found) {
 			if (there.has(uid)) return Promise.resolve();
-			execFileSync('ip', ['netns', ...(pid === undefined ? ['add', nameOf(uid)] : ['attach', nameOf(uid), String(pid)])]);
+			execFileSync('ip', ['netns', ...(found === undefined ? ['add', nameOf(uid)] : ['attach', nameOf(uid), String(found.pid)])]);
 			there.add(uid);
-			if (pid !== undefined) attached.push(uid);
+			if (found !== undefined) attached.push(uid);
 			return Promise.resolve();
 		},
 	});

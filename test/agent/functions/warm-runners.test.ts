@@ -1,6 +1,6 @@
 // Runners of Node.js that new pods have before their instances begin, on a clock of its own.
 
-import {existsSync, mkdtempSync, readlinkSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, rmSync, statSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -38,26 +38,33 @@ asRoot('a runner of Node.js that a new pod has is for that pod alone, and ends w
 	if (first === undefined || second === undefined) return t.fail('none was there');
 	t.is(runners.keepFor(of('uid-1'), wish), undefined);
 	t.is(runners.keepFor(of('uid-3'), wish), undefined);
-	const networks = [first, second, 'self'].map(pid => readlinkSync(`/proc/${pid}/ns/net`));
+	const networks = [first.pid, second.pid, 'self'].map(pid => statSync(`/proc/${pid}/ns/net`).ino);
+	t.deepEqual(networks.slice(0, 2), [first.inode, second.inode]);
 	t.is(new Set(networks).size, 3);
 
-	const pod = (uid: string) => ({uid, isRouted: true});
+	const pod = (uid: string, {pid} = first) => ({uid, networkFile: `/proc/${pid}/ns/net`});
 	t.deepEqual(
 		['uid-1', 'uid-3'].map(uid => runners.mayHave('nodejs', pod(uid))),
 		[true, false],
 	);
-	t.false(runners.mayHave('nodejs', {uid: 'uid-1', isRouted: false}));
+	t.false(runners.mayHave('nodejs', {uid: 'uid-1', networkFile: undefined}));
 	t.is(runners.take(wish, pod('uid-3')), undefined);
 	const taken = runners.take(wish, pod('uid-1'));
-	t.is(taken?.pid, first);
+	t.deepEqual(taken?.network, first);
 	taken?.end();
 	await within('it ends', taken?.ended ?? Promise.resolve());
 
 	clock.advance(limits.warmRunnerKeptMs - 3 * limits.warmQuietMs);
-	t.true(runners.mayHave('nodejs', pod('uid-2')));
+	t.true(runners.mayHave('nodejs', pod('uid-2', second)));
 	clock.advance(3 * limits.warmQuietMs);
 	t.false(runners.mayHave('nodejs', pod('uid-2')));
-	await eventually('it has ended', () => !existsSync(`/proc/${second}`));
+	await eventually('it has ended', () => !existsSync(`/proc/${second.pid}`));
+	await eventually('another one waits', () => {
+		clock.advance(limits.warmQuietMs);
+		return runners.ready() > 0;
+	});
+	t.truthy(runners.keepFor(of('uid-4'), wish));
+	t.is(runners.take(wish, {uid: 'uid-4', networkFile: '/proc/self/ns/net'}), undefined, 'its pod has another network by now');
 	await runners.close();
 	t.deepEqual(warnings, []);
 });
