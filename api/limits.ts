@@ -1286,6 +1286,47 @@ export const limits = {
 	/** Endpoints of one EndpointSlice that control makes, as in Kubernetes. */
 	sliceEndpoints: 100,
 
+	/** A definition in the States Language, serialised. */
+	statesDefinitionBytes: 1_048_576,
+	/** States of one, those of machines in it included. */
+	statesDefinitionStates: 2_000,
+	/** Machines in machines: Parallel and Map. */
+	statesNesting: 10,
+	/** Rules of a Choice in rules: And, Or, Not. */
+	statesRuleDepth: 16,
+	/** The name of a state, as the language has it. */
+	statesNameCharacters: 80,
+	/** A path; filters in filters of it; an intrinsic, and those in it; a pattern of StringMatches. */
+	statesPathCharacters: 1_024,
+	statesFilterDepth: 8,
+	statesIntrinsicCharacters: 10_000,
+	statesIntrinsicDepth: 10,
+	statesPatternCharacters: 256,
+	/** Values that the paths and intrinsics of one step of a run look at. */
+	statesStepValues: 200_000,
+	/** The input, the result and the output of a state as JSON, and how deep they nest. */
+	statesDataBytes: 262_144,
+	statesDataDepth: 100,
+	/** What States.Base64Encode, Base64Decode and Hash take; what States.ArrayRange makes. */
+	statesHashedCharacters: 10_000,
+	statesRangeItems: 1_000,
+	/** Items of one Map, and those of them that are under way at once. */
+	statesMapItems: 10_000,
+	statesMapConcurrency: 1_000,
+	/** Branches or items that one step begins. */
+	statesMapPortion: 100,
+	/** Of an error that is kept: its name and its cause. */
+	statesErrorCharacters: 256,
+	statesCauseCharacters: 32_768,
+	/** States that one machine of a run enters: a loop has an end. */
+	statesTransitions: 25_000,
+	/** What a Wait or a pause before another try lasts at most, a year and a day; and a task or a run that says how long. */
+	statesWaitSeconds: 31_622_400,
+	statesTaskSeconds: 99_999_999,
+	/** Cases of a file of mocks, and what the runs of one case do. */
+	workflowTestCases: 1_000,
+	workflowTestSteps: 200_000,
+
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,
 } as const;

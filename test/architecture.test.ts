@@ -71,7 +71,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'files',
 		'screen',
 	],
-	actors: ['control', 'node', 'protocol'],
+	actors: ['control', 'node', 'workflows', 'protocol'],
 	'actors/control': ['sync', 'scheduling', 'network', 'nodes', 'functions', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
 	'actors/node': ['sync', 'pods', 'containers', 'network', 'cache', 'usage', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],

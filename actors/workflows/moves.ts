@@ -1,0 +1,213 @@
+// How a frame goes on: into a state, out of its machine, or to another try of the work it has.
+
+import {limits} from '../../api/limits.js';
+import type {Json} from '../../api/object.js';
+import {jsonBytes} from '../../api/states-language/data-bounds.js';
+import type {Retrier} from '../../api/states-language/definition.js';
+import {failed, isTaken, outcomeOf, type StateError} from '../../api/states-language/errors.js';
+import {placed} from '../../api/states-language/reference-path.js';
+import {filled} from '../../api/states-language/template.js';
+import {withinBounds} from '../../api/states-language/data-bounds.js';
+import {itemsOf, inputOf, scopeOf} from './context.js';
+import {attemptsOf, delayMsOf} from './delay.js';
+import {machineOf, stateOf, type Draft} from './draft.js';
+import {childId, keyOf, timerOf} from './keys.js';
+import {outputOf} from './results.js';
+import type {Children, Frame, Phase} from './run.js';
+
+/** A frame in its next state: that waits for `continued`, so that one state is one step. */
+export function enter(draft: Draft, frame: Frame, state: string, input: Json): void {
+	if (frame.visit >= limits.statesTransitions)
+		return failFrame(draft, frame, failed('States.Runtime', `more than ${limits.statesTransitions} states were entered`).error);
+	draft.put({
+		...frame,
+		state,
+		input,
+		visit: frame.visit + 1,
+		enteredAtMs: draft.means.nowMs,
+		attempt: 1,
+		retries: [],
+		phase: {type: 'entered'},
+	});
+	draft.tell({type: 'entered', frame: frame.id, state});
+	draft.command({type: 'continue', frame: frame.id});
+}
+
+/** A state is over: the next one, or the end of the machine. */
+export function leave(draft: Draft, frame: Frame, {Next}: {readonly Next?: string}, output: Json): void {
+	draft.tell({type: 'left', frame: frame.id, state: frame.state});
+	if (Next === undefined) endFrame(draft, frame, output);
+	else enter(draft, frame, Next, output);
+}
+
+/** The work of a Task, Parallel or Map has a result. */
+export function finishWork(draft: Draft, frame: Frame, result: Json): void {
+	const state = stateOf(draft.definition, frame);
+	if (state.Type !== 'Task' && state.Type !== 'Parallel' && state.Type !== 'Map') return;
+	const output = outcomeOf(() => outputOf(draft, frame, state, result));
+	if (output.ok) leave(draft, frame, state, output.value);
+	else failState(draft, frame, output.error);
+}
+
+/** A state reports an error: it is tried again, caught, or the machine fails. */
+export function failState(draft: Draft, frame: Frame, error: StateError): void {
+	const state = stateOf(draft.definition, frame);
+	if (state.Type !== 'Task' && state.Type !== 'Parallel' && state.Type !== 'Map') return failFrame(draft, frame, error);
+	const retrier = state.Retry?.findIndex(each => isTaken(each.ErrorEquals, error, state.Type)) ?? -1;
+	const retry = state.Retry?.[retrier];
+	if (retry !== undefined && (frame.retries[retrier] ?? 0) < attemptsOf(retry)) return tryAgain(draft, frame, {retrier, retry, error});
+	const catcher = state.Catch?.findIndex(each => isTaken(each.ErrorEquals, error, state.Type)) ?? -1;
+	const caught = state.Catch?.[catcher];
+	if (caught === undefined) return failFrame(draft, frame, error);
+	const {ResultPath = '$', Next} = caught;
+	const output = outcomeOf(() => (ResultPath === null ? frame.input : withinBounds(placed(frame.input, ResultPath, error), 'the output')));
+	if (!output.ok) return failFrame(draft, frame, output.error);
+	draft.tell({type: 'caught', frame: frame.id, state: frame.state, catcher, error});
+	enter(draft, frame, Next, output.value);
+}
+
+type Again = {readonly retrier: number; readonly retry: Retrier; readonly error: StateError};
+
+function tryAgain(draft: Draft, frame: Frame, {retrier, retry, error}: Again): void {
+	const before = frame.retries[retrier] ?? 0;
+	const delayMs = delayMsOf(retry, before, draft.means.tools.random);
+	const untilMs = draft.means.nowMs + delayMs;
+	const retries = Array.from(
+		{length: Math.max(frame.retries.length, retrier + 1)},
+		(_, at) => (frame.retries[at] ?? 0) + (at === retrier ? 1 : 0),
+	);
+	const next = draft.put({...frame, retries, attempt: frame.attempt + 1, phase: {type: 'retrying', untilMs}});
+	draft.tell({type: 'retried', frame: frame.id, state: frame.state, retrier, error, delayMs});
+	draft.command({type: 'startTimer', timer: timerOf(keyOf(draft.head, next), 'retry'), atMs: untilMs});
+}
+
+/** A machine has come to its end. */
+export function endFrame(draft: Draft, frame: Frame, output: Json): void {
+	const parent = parentOf(draft, frame);
+	if (parent === undefined) {
+		draft.remove(frame.id);
+		draft.end({status: 'succeeded', atMs: draft.means.nowMs, output});
+		return;
+	}
+	draft.put({...frame, input: null, phase: {type: 'ended', output}});
+	childEnded(draft, parent, jsonBytes(output), 0);
+}
+
+/** A machine has failed: so has the run, or the state that it is a part of. */
+export function failFrame(draft: Draft, frame: Frame, error: StateError): void {
+	draft.tell({type: 'failed', frame: frame.id, state: frame.state, error});
+	const parent = parentOf(draft, frame);
+	if (parent === undefined) {
+		removeBelow(draft, frame);
+		draft.remove(frame.id);
+		draft.end({status: 'failed', atMs: draft.means.nowMs, error});
+		return;
+	}
+	const {tolerated, failed: before} = parent.phase;
+	if (tolerated !== null && error.Error !== 'States.Runtime' && before < tolerated) {
+		draft.put({...frame, input: null, phase: {type: 'ended', output: error}});
+		childEnded(draft, parent, jsonBytes(error), 1);
+		return;
+	}
+	removeBelow(draft, parent);
+	const exceeded = tolerated !== null && error.Error !== 'States.Runtime';
+	failState(draft, parent, exceeded ? failed('States.ExceedToleratedFailureThreshold', tooMany(tolerated, error)).error : error);
+}
+
+const tooMany = (tolerated: number, {Error: name, Cause}: StateError): string =>
+	`more than ${tolerated} items have failed, the last with ${name}: ${Cause}`.slice(0, limits.statesCauseCharacters);
+
+type Parent = Frame & {readonly phase: Children};
+
+const isParent = (frame: Frame | undefined): frame is Parent => frame?.phase.type === 'children';
+
+function parentOf(draft: Draft, {parent}: Frame): Parent | undefined {
+	const frame = parent === null ? undefined : draft.frame(parent);
+	return isParent(frame) ? frame : undefined;
+}
+
+function childEnded(draft: Draft, parent: Parent, bytes: number, failures: number): void {
+	const {phase} = parent;
+	const next = {...phase, ended: phase.ended + 1, failed: phase.failed + failures, bytes: phase.bytes + bytes};
+	const frame: Parent = {...parent, phase: next};
+	draft.put(frame);
+	if (next.bytes > limits.statesDataBytes) {
+		removeBelow(draft, frame);
+		return failState(
+			draft,
+			frame,
+			failed('States.DataLimitExceeded', `the outputs together have more than ${limits.statesDataBytes} bytes`).error,
+		);
+	}
+	if (next.ended < next.total) return startChildren(draft, frame);
+	const outputs = Array.from({length: next.total}, (_, index) => outputOfEnded(draft.frame(childId(frame, index))?.phase));
+	removeBelow(draft, frame);
+	finishWork(draft, frame, outputs);
+}
+
+const outputOfEnded = (phase: Phase | undefined): Json => (phase?.type === 'ended' ? phase.output : null);
+
+/** Begins as many further branches or items as may be under way, a portion a step. */
+export function startChildren(draft: Draft, frame: Frame): void {
+	if (!isParent(frame)) return;
+	const {total, started, ended, concurrency} = frame.phase;
+	const may = Math.min(total - started, concurrency - (started - ended));
+	const portion = Math.min(may, limits.statesMapPortion);
+	if (portion <= 0) return;
+	const state = stateOf(draft.definition, frame);
+	const inputs = outcomeOf(() => inputsOf(draft, frame, started, portion));
+	if (!inputs.ok) {
+		removeBelow(draft, frame);
+		return failState(draft, frame, inputs.error);
+	}
+	draft.put({...frame, phase: {...frame.phase, started: started + portion}});
+	inputs.value.forEach((input, at) =>
+		startChild(draft, frame, {index: started + at, branch: state.Type === 'Map' ? 0 : started + at, input}),
+	);
+	if (portion < may) draft.command({type: 'continue', frame: frame.id});
+}
+
+/** What the next branches or items begin with. */
+function inputsOf(draft: Draft, frame: Parent, from: number, count: number): readonly Json[] {
+	const state = stateOf(draft.definition, frame);
+	if (state.Type !== 'Map') return Array.from({length: count}, () => frame.phase.input);
+	const template = state.ItemSelector ?? state.Parameters;
+	const items = itemsOf(draft, frame, state).slice(from, from + count);
+	if (template === undefined) return items;
+	const input = inputOf(draft, frame, state);
+	return items.map((value, at) =>
+		withinBounds(filled(template, scopeOf(draft, frame, input, {index: from + at, value})), 'the input of an item'),
+	);
+}
+
+type Child = {readonly index: number; readonly branch: number; readonly input: Json};
+
+function startChild(draft: Draft, frame: Frame, {index, branch, input}: Child): void {
+	const child: Frame = {
+		id: childId(frame, index),
+		parent: frame.id,
+		scope: [...frame.scope, {state: frame.state, branch}],
+		index,
+		state: '',
+		visit: 0,
+		enteredAtMs: draft.means.nowMs,
+		input,
+		attempt: 1,
+		retries: [],
+		phase: {type: 'entered'},
+	};
+	enter(draft, child, machineOf(draft.definition, child).StartAt, input);
+}
+
+/** Ends all that is under way below a frame, and the task of the frame itself. */
+export function removeBelow(draft: Draft, frame: Frame): void {
+	const {phase} = frame;
+	if (phase.type === 'task') draft.command({type: 'stopTask', key: keyOf(draft.head, frame)});
+	if (phase.type !== 'children') return;
+	for (let index = 0; index < phase.started; index++) {
+		const child = draft.frame(childId(frame, index));
+		if (child === undefined) continue;
+		removeBelow(draft, child);
+		draft.remove(child.id);
+	}
+}

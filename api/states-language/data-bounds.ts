@@ -1,0 +1,58 @@
+// Bounds of the data of a run: how many bytes it is as JSON, and how deep it goes. Measured without making the text, which may be
+// far larger than the data in memory: a template can name one value ten thousand times.
+
+import {limits} from '../limits.js';
+import type {Json} from '../object.js';
+import {EvaluationError} from './errors.js';
+
+type Measure = {left: number};
+
+/** Throws States.DataLimitExceeded for data that is too large or too deep. `what` begins its words: "the output". */
+export function withinBounds(value: Json, what: string): Json {
+	const measure: Measure = {left: limits.statesDataBytes};
+	if (!fits(value, measure, 0))
+		throw new EvaluationError(
+			'States.DataLimitExceeded',
+			measure.left < 0
+				? `${what} has more than ${limits.statesDataBytes} bytes`
+				: `${what} is nested deeper than ${limits.statesDataDepth} levels`,
+		);
+	return value;
+}
+
+/** Whether data is no more bytes than these; its depth is bounded elsewhere. */
+export const withinBytes = (value: Json, bytes: number): boolean => fits(value, {left: bytes}, 0);
+
+/** How many bytes data is as JSON, as far as the bound of a state's data goes. */
+export function jsonBytes(value: Json): number {
+	const measure: Measure = {left: limits.statesDataBytes};
+	fits(value, measure, 0);
+	return limits.statesDataBytes - measure.left;
+}
+
+function fits(value: Json | undefined, measure: Measure, depth: number): boolean {
+	if (typeof value === 'string') return take(measure, bytesOfText(value, measure.left));
+	if (typeof value !== 'object' || value === null) return take(measure, String(value).length);
+	if (depth >= limits.statesDataDepth) return false;
+	// Two brackets and the commas, or those and the colons.
+	if (Array.isArray(value)) {
+		const items = value as readonly Json[];
+		return take(measure, 2 + Math.max(0, items.length - 1)) && items.every(item => fits(item, measure, depth + 1));
+	}
+	const members = Object.entries(value).filter(([, member]) => member !== undefined);
+	return (
+		take(measure, 2 + Math.max(0, members.length - 1)) &&
+		members.every(([key, member]) => take(measure, 1 + bytesOfText(key, measure.left)) && fits(member, measure, depth + 1))
+	);
+}
+
+function take(measure: Measure, bytes: number): boolean {
+	measure.left -= bytes;
+	return measure.left >= 0;
+}
+
+const encoder = new TextEncoder();
+
+/** A text has at least as many bytes as characters: a longer one need not be looked at. */
+const bytesOfText = (text: string, most: number): number =>
+	text.length > most ? text.length + 2 : encoder.encode(JSON.stringify(text)).length;
