@@ -1323,9 +1323,10 @@ export const limits = {
 	/** What a Wait or a pause before another try lasts at most, a year and a day; and a task or a run that says how long. */
 	statesWaitSeconds: 31_622_400,
 	statesTaskSeconds: 99_999_999,
-	/** Cases of a file of mocks, and what the runs of one case do. */
+	/** Cases of a file of mocks, what the run of one case does, and lines of its path that are shown. */
 	workflowTestCases: 1_000,
 	workflowTestSteps: 200_000,
+	workflowTestLines: 200,
 
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,

@@ -114,3 +114,15 @@ const noMachine: StateMachine = {StartAt: '', States: {}};
 /** The state of that name; undefined where the machine has none. Names such as "constructor" are names. */
 export const stateNamed = (machine: StateMachine, name: string): State | undefined =>
 	Object.hasOwn(machine.States, name) ? machine.States[name] : undefined;
+
+export type NamedState = {readonly name: string; readonly state: State};
+
+/** All states of a definition, those of branches and items included. Names are of one state each. */
+export function statesIn(machine: StateMachine): readonly NamedState[] {
+	return Object.entries(machine.States).flatMap(([name, state]) => [{name, state}, ...machinesIn(state).flatMap(statesIn)]);
+}
+
+function machinesIn(state: State): readonly StateMachine[] {
+	if (state.Type === 'Parallel') return state.Branches;
+	return state.Type === 'Map' ? [processorOf(state)] : [];
+}

@@ -1,7 +1,7 @@
-// Commands for functions.
+// Commands for functions and workflows.
 
 import type {CommandSpec} from '../command.js';
-import {homeFlags, namespacedFlags} from '../command-line/flags.js';
+import {documentFlag, homeFlags, namespacedFlags} from '../command-line/flags.js';
 
 export const functionsCommands: readonly CommandSpec[] = [
 	{
@@ -47,5 +47,27 @@ export const functionsCommands: readonly CommandSpec[] = [
 			result: {type: 'string', value: 'ID', about: 'wait for the answer of a call that was made with --async, and show it'},
 		},
 		load: () => import('../commands/execute.js'),
+	},
+	{
+		name: 'workflow',
+		aliases: ['wf'],
+		summary: 'check the definition of a workflow, and try it in virtual time without a cluster',
+		usage: ["test FILE [--mock MOCKS] [--input 'JSON' | -] [-o json]"],
+		examples: [
+			'troupe workflow test order.asl.json',
+			'troupe workflow test order.asl.json --mock order.mocks.yaml',
+			'troupe workflow test order.yaml --mock order.mocks.yaml --input \'{"order": 7}\' -o json',
+		],
+		flags: {
+			...homeFlags,
+			mock: {
+				type: 'string',
+				value: 'MOCKS',
+				about: 'test: cases, with what the tasks answer in each; without it the definition is only checked',
+			},
+			input: {type: 'string', value: 'JSON', about: 'test: what cases begin with that say nothing else; - for stdin'},
+			...documentFlag,
+		},
+		load: () => import('../commands/workflow.js'),
 	},
 ];

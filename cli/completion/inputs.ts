@@ -93,6 +93,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	image: {type: 'verbs', verbs: {ls: nothing, pull: nothing, load: files}},
 	execute: oneFunction,
 	function: {type: 'verbs', verbs: {new: nothing, run: files}},
+	workflow: {type: 'verbs', verbs: {test: files}},
 	tree: actors,
 	repl: actors,
 	status: nothing,

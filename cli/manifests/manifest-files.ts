@@ -24,6 +24,8 @@ type Reading = {
 	/** What compose files stand in: variables, and the profiles that are asked for. */
 	readonly environment?: Readonly<Record<string, string | undefined>>;
 	readonly profiles?: readonly string[];
+	/** Members that are null are kept: they say something in a workflow's definition. */
+	readonly keepsNulls?: boolean;
 };
 
 /** All documents, in the order given, and what is wrong with any. Throws ERR_USAGE where nothing is named, or nothing is in what is. */
@@ -36,8 +38,7 @@ export async function readManifests(names: readonly string[], stdin: Readable, r
 		throw usageError(`${names.join(', ')}: there are ${files.length} files; at most ${limits.manifestFiles} are read at once`);
 	const manifests: Manifest[] = found.map(({fault}) => ({documents: [], faults: fault === undefined ? [] : [fault]}));
 	// One after the other: what is read of one is let go of before the next.
-	for (const file of files)
-		manifests.push(await converted(file, await readOne(file, stdin, reading.silenceMs ?? limits.manifestSilenceMs), reading));
+	for (const file of files) manifests.push(await converted(file, await readOne(file, stdin, reading), reading));
 	const all = oneProject(together(manifests));
 	if (all.documents.length === 0 && all.faults.length === 0) throw usageError(`${names.join(', ')}: there is no object in it`);
 	const named = found.flatMap(({files, fault}) => [...(fault === undefined ? [] : [fault.place.file]), ...files]);
@@ -92,11 +93,11 @@ async function filesOf(name: string, recursive: boolean): Promise<FilesBelow> {
 	}
 }
 
-async function readOne(file: string, stdin: Readable, silenceMs: number): Promise<Manifest> {
+async function readOne(file: string, stdin: Readable, {silenceMs = limits.manifestSilenceMs, keepsNulls}: Reading): Promise<Manifest> {
 	const name = shownName(file);
 	try {
 		const bytes = file === '-' ? await readBounded(stdin, limits.manifestBytes) : await readFileAt(file, limits.manifestBytes, silenceMs);
-		return parseManifest(name, textOf(bytes));
+		return parseManifest(name, textOf(bytes), keepsNulls);
 	} catch (error) {
 		return {documents: [], faults: [fileFault(name, reasonOf(error))]};
 	}

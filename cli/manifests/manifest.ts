@@ -39,13 +39,13 @@ export type Manifest = {
 	readonly notes?: readonly Note[];
 };
 
-type Source = {readonly file: string; readonly text: string; readonly lines: LineCounter};
+type Source = {readonly file: string; readonly text: string; readonly lines: LineCounter; readonly keepsNulls: boolean};
 
 /** Reads the text of one file. Faults and documents come together; with faults, nothing should be done. */
-export function parseManifest(file: string, text: string): Manifest {
+export function parseManifest(file: string, text: string, keepsNulls = false): Manifest {
 	if (Buffer.byteLength(text) > limits.manifestBytes)
 		return refused({file}, `has more than ${limits.manifestBytes} bytes; split it into several files`);
-	const source: Source = {file, text, lines: new LineCounter()};
+	const source: Source = {file, text, lines: new LineCounter(), keepsNulls};
 	const fault = file.endsWith('.json') ? strictFault(text) : undefined;
 	if (fault !== undefined)
 		return refused({file, line: fault.line, column: fault.column}, `is no JSON: found ${fault.found} where something else belongs`);
@@ -79,7 +79,7 @@ function readDocument(document: Document.Parsed, source: Source): Manifest {
 			`its aliases stand for too much; ${limits.manifestAliases} times what is written is allowed`,
 		);
 	if (value === null || value === undefined) return {documents: [], faults: []};
-	const cleaned = cleanJson(value);
+	const cleaned = cleanJson(value, source.keepsNulls);
 	if (cleaned.problems.length > 0)
 		return together(
 			cleaned.problems.map(({path, message}) =>

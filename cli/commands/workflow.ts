@@ -1,0 +1,46 @@
+// `troupe workflow test`: a definition checked and tried in virtual time. No cluster is asked. Exit code 1 where it or a case is not as it should be.
+
+import {isObject, type Json} from '../../api/object.js';
+import {didYouMean} from '../../api/suggest.js';
+import {usageError, type Invocation} from '../command.js';
+import {paramsOf} from '../function/params.js';
+import {tellFaults} from '../manifests/faults.js';
+import {printedWhole} from '../objects/output.js';
+import {coverageOf} from '../workflow/coverage.js';
+import {readWorkflow} from '../workflow/definition-file.js';
+import {drawReport} from '../workflow/draw.js';
+import {readCases} from '../workflow/mock-file.js';
+import {tryCase, type Tried} from '../workflow/try-case.js';
+
+const example = 'troupe workflow test order.asl.json --mock order.mocks.yaml';
+
+export async function run(invocation: Invocation): Promise<number> {
+	const [verb = '', file, ...more] = invocation.inputs;
+	if (verb !== 'test')
+		throw usageError(verb === '' ? `test? as in: ${example}` : `unknown verb "${verb}" of workflow${didYouMean(verb, ['test'])}`);
+	if (file === undefined || more.length > 0) throw usageError(`test takes one file, as in: ${example}`);
+	return test(invocation, file);
+}
+
+async function test(invocation: Invocation, file: string): Promise<number> {
+	const {flags, terminal} = invocation;
+	const mocks = flags.text('mock');
+	const input = await inputOf(invocation);
+	const read = await readWorkflow(file, terminal.input);
+	if (!read.ok) return tellFaults(terminal, read.faults, [file]);
+	const {definition, params} = read;
+	const cases = mocks === undefined ? undefined : await readCases(mocks, terminal.input, definition);
+	if (cases !== undefined && !cases.ok) return tellFaults(terminal, cases.faults, [mocks ?? '']);
+	const tried = (cases?.cases ?? []).map((each): Tried => tryCase(definition, each, input ?? params));
+	const report = {file, cases: tried, coverage: coverageOf(definition, tried)};
+	if (!(await printedWhole(invocation, report))) terminal.out(drawReport(report, terminal.colours));
+	return tried.every(({ok}) => ok) ? 0 : 1;
+}
+
+async function inputOf({flags, terminal}: Invocation): Promise<Json | undefined> {
+	const text = flags.text('input');
+	if (text === undefined) return undefined;
+	const input = JSON.parse(new TextDecoder().decode(await paramsOf(text, terminal.input))) as Json;
+	if (!isObject(input)) throw usageError('--input takes a JSON object, as in: --input \'{"order": 7}\'');
+	return input;
+}

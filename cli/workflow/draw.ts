@@ -1,0 +1,96 @@
+// What `workflow test` shows of its cases: the path with its times, the ending, and what no case has gone through.
+
+import {limits} from '../../api/limits.js';
+import {counted} from '../../api/counted.js';
+import type {StateError} from '../../api/states-language/errors.js';
+import {inOneLine} from '../screen/table.js';
+import type {Colours} from '../screen/terminal.js';
+import {catchName, choiceName, type Coverage, type Part} from './coverage.js';
+import type {PathEntry, Tried} from './try-case.js';
+
+export type Report = {readonly file: string; readonly cases: readonly Tried[]; readonly coverage: Coverage};
+
+export function drawReport({file, cases, coverage}: Report, colours: Colours): string {
+	if (cases.length === 0) return `${file} is right: ${counted(coverage.states.total, 'state')}\n`;
+	const failed = cases.filter(({ok}) => !ok).length;
+	const sum = `${counted(cases.length, 'case')}, ${failed === 0 ? 'all as expected' : `${failed} not as expected`}`;
+	return `${cases.map(each => drawCase(each, colours)).join('\n')}\n${sum}\n${drawCoverage(coverage)}`;
+}
+
+function drawCase({name, ok, problems, ending, seconds, path}: Tried, colours: Colours): string {
+	const head = `${ok ? colours.green('ok') : colours.red('FAILED')} ${inOneLine(name)}: ${endingText(ending)} after ${secondsText(seconds)}`;
+	const lines = path.map(lineOf).filter(line => line !== undefined);
+	const more = lines.length - limits.workflowTestLines;
+	const width = secondsText(seconds).length;
+	const drawn = lines.slice(0, limits.workflowTestLines).map(([at, text]) => `  ${at.padStart(width)}  ${text}`);
+	return [
+		head,
+		...problems.map(problem => `  ${colours.red(inOneLine(problem))}`),
+		...drawn,
+		...(more > 0 ? [`  … ${more} more; -o json has all`] : []),
+		...(ending.status === 'succeeded' ? [`  output: ${short(JSON.stringify(ending.output))}`] : []),
+		'',
+	].join('\n');
+}
+
+function endingText(ending: Tried['ending']): string {
+	if (ending.status === 'failed') return `failed with ${errorText({Error: ending.error, Cause: ending.cause})}`;
+	return ending.status;
+}
+
+const errorText = ({Error: name, Cause}: StateError): string =>
+	short(inOneLine(`${name === '' ? 'no name' : name}${Cause === '' ? '' : ` (${Cause})`}`));
+
+const short = (text: string): string => (text.length > limits.warningCharacters ? `${text.slice(0, limits.warningCharacters)}…` : text);
+
+const secondsText = (seconds: number): string => `${Math.round(seconds * 1_000) / 1_000} s`;
+
+/** Branches and items stand further to the right. */
+function lineOf(entry: PathEntry): readonly [at: string, text: string] | undefined {
+	const depth = entry.frame.split('/').length - 1;
+	const text = textOf(entry);
+	return text === undefined ? undefined : [secondsText(entry.seconds), '  '.repeat(depth) + inOneLine(text)];
+}
+
+function textOf(entry: PathEntry): string | undefined {
+	switch (entry.type) {
+		case 'entered':
+			return `${entry.state}${itemText(entry.frame)}`;
+		case 'called':
+			return entry.attempt > 1 ? `${entry.state}${itemText(entry.frame)}: attempt ${entry.attempt}` : undefined;
+		case 'chosen':
+			return `-> ${choiceName(entry.state, entry.rule)}`;
+		case 'retried':
+			return `! ${errorText(entry.error)}; tried again after ${secondsText(entry.delayMs / 1_000)} by ${entry.state}.Retry[${entry.retrier}]`;
+		case 'caught':
+			return `! ${errorText(entry.error)}; caught by ${catchName(entry.state, entry.catcher)}`;
+		case 'failed':
+			return `! ${errorText(entry.error)}`;
+		case 'left':
+			return undefined;
+	}
+}
+
+/** Which branch or item a state is of. */
+function itemText(frame: string): string {
+	const index = /\.(\d+)\/$/.exec(frame)?.[1];
+	return index === undefined ? '' : ` [${index}]`;
+}
+
+function drawCoverage({states, choices, catchers}: Coverage): string {
+	const parts = [
+		[states, 'state'],
+		[choices, 'choice'],
+		[catchers, 'catcher'],
+	] as const;
+	const sum = parts.filter(([{total}]) => total > 0).map(([{total, gone}, noun]) => `${gone} of ${counted(total, noun)}`);
+	const missing = parts.flatMap(([part, noun]) => missingText(part, noun));
+	return `gone through: ${sum.join(', ')}\n${missing.join('')}`;
+}
+
+const missingText = ({missing}: Part, noun: string): readonly string[] =>
+	missing.length === 0
+		? []
+		: [
+				`no case goes through ${counted(missing.length, noun)}: ${inOneLine(missing.slice(0, limits.problemsShown).join(', '))}${missing.length > limits.problemsShown ? ', …' : ''}\n`,
+			];
