@@ -1,7 +1,7 @@
 // A step while it is made: what it changes stands beside the run as it was, which stays as it is.
 
 import {stateNamed, processorOf, type Definition, type State, type StateMachine} from '../../api/states-language/definition.js';
-import type {Frame, RunCommand, RunEnding, RunHead, RunNews, RunView, Step, StepMeans} from './run.js';
+import type {Frame, RunCommand, RunEnding, RunHead, RunNews, RunView, Step, StepMeans, Tally} from './run.js';
 
 export class Draft {
 	readonly definition: Definition;
@@ -9,6 +9,7 @@ export class Draft {
 	readonly #before: RunView;
 	#head: RunHead;
 	readonly #frames = new Map<string, Frame | null>();
+	readonly #tallies = new Map<string, Tally | null>();
 	readonly #commands: RunCommand[] = [];
 	readonly #news: RunNews[] = [];
 
@@ -34,6 +35,21 @@ export class Draft {
 		return frame;
 	}
 
+	/** The tally of a frame's children as this step has it. */
+	tally(id: string): Tally {
+		const changed = this.#tallies.get(id);
+		const found = changed === undefined ? this.#before.tally(id) : changed;
+		return found ?? {frame: id, started: 0, ended: 0, failed: 0, bytes: 0};
+	}
+
+	putTally(tally: Tally): void {
+		this.#tallies.set(tally.frame, tally);
+	}
+
+	removeTally(id: string): void {
+		this.#tallies.set(id, null);
+	}
+
 	remove(id: string): void {
 		this.#frames.set(id, null);
 	}
@@ -55,6 +71,7 @@ export class Draft {
 		return {
 			head: this.#head === this.#before.head ? undefined : this.#head,
 			frames: this.#frames,
+			tallies: this.#tallies,
 			commands: this.#commands,
 			news: this.#news,
 		};

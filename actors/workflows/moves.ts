@@ -83,12 +83,13 @@ function tryAgain(draft: Draft, frame: Frame, {retrier, retry, error}: Again): v
 
 /** A machine has come to its end. */
 export function endFrame(draft: Draft, frame: Frame, output: Json): void {
-	const parent = parentOf(draft, frame);
-	if (parent === undefined) {
+	if (frame.parent === null) {
 		draft.remove(frame.id);
 		draft.end({status: 'succeeded', atMs: draft.means.nowMs, output});
 		return;
 	}
+	const parent = parentOf(draft, frame);
+	if (parent === undefined) return draft.remove(frame.id);
 	draft.put({...frame, input: null, phase: {type: 'ended', output}});
 	childEnded(draft, parent, jsonBytes(output), 0);
 }
@@ -96,14 +97,16 @@ export function endFrame(draft: Draft, frame: Frame, output: Json): void {
 /** A machine has failed: so has the run, or the state that it is a part of. */
 export function failFrame(draft: Draft, frame: Frame, error: StateError): void {
 	draft.tell({type: 'failed', frame: frame.id, state: frame.state, error});
-	const parent = parentOf(draft, frame);
-	if (parent === undefined) {
+	if (frame.parent === null) {
 		removeBelow(draft, frame);
 		draft.remove(frame.id);
 		draft.end({status: 'failed', atMs: draft.means.nowMs, error});
 		return;
 	}
-	const {tolerated, failed: before} = parent.phase;
+	const parent = parentOf(draft, frame);
+	if (parent === undefined) return draft.remove(frame.id);
+	const {tolerated} = parent.phase;
+	const {failed: before} = draft.tally(parent.id);
 	if (tolerated !== null && error.Error !== 'States.Runtime' && before < tolerated) {
 		draft.put({...frame, input: null, phase: {type: 'ended', output: error}});
 		childEnded(draft, parent, jsonBytes(error), 1);
@@ -121,28 +124,25 @@ type Parent = Frame & {readonly phase: Children};
 
 const isParent = (frame: Frame | undefined): frame is Parent => frame?.phase.type === 'children';
 
-function parentOf(draft: Draft, {parent}: Frame): Parent | undefined {
+/** Undefined where the frame above has gone on without it, and a store has not removed it yet. */
+function parentOf(draft: Draft, {id, parent, index}: Frame): Parent | undefined {
 	const frame = parent === null ? undefined : draft.frame(parent);
-	return isParent(frame) ? frame : undefined;
+	return isParent(frame) && childId(frame, index) === id ? frame : undefined;
 }
 
 function childEnded(draft: Draft, parent: Parent, bytes: number, failures: number): void {
-	const {phase} = parent;
-	const next = {...phase, ended: phase.ended + 1, failed: phase.failed + failures, bytes: phase.bytes + bytes};
-	const frame: Parent = {...parent, phase: next};
-	draft.put(frame);
-	if (next.bytes > limits.statesDataBytes) {
-		removeBelow(draft, frame);
-		return failState(
-			draft,
-			frame,
-			failed('States.DataLimitExceeded', `the outputs together have more than ${limits.statesDataBytes} bytes`).error,
-		);
+	const before = draft.tally(parent.id);
+	const tally = {...before, ended: before.ended + 1, failed: before.failed + failures, bytes: before.bytes + bytes};
+	draft.putTally(tally);
+	if (tally.bytes > limits.statesDataBytes) {
+		removeBelow(draft, parent);
+		const error = failed('States.DataLimitExceeded', `the outputs together have more than ${limits.statesDataBytes} bytes`);
+		return failState(draft, parent, error.error);
 	}
-	if (next.ended < next.total) return startChildren(draft, frame);
-	const outputs = Array.from({length: next.total}, (_, index) => outputOfEnded(draft.frame(childId(frame, index))?.phase));
-	removeBelow(draft, frame);
-	finishWork(draft, frame, outputs);
+	if (tally.ended < parent.phase.total) return startChildren(draft, parent);
+	const outputs = Array.from({length: parent.phase.total}, (_, index) => outputOfEnded(draft.frame(childId(parent, index))?.phase));
+	removeBelow(draft, parent);
+	finishWork(draft, parent, outputs);
 }
 
 const outputOfEnded = (phase: Phase | undefined): Json => (phase?.type === 'ended' ? phase.output : null);
@@ -150,8 +150,9 @@ const outputOfEnded = (phase: Phase | undefined): Json => (phase?.type === 'ende
 /** Begins as many further branches or items as may be under way, a portion a step. */
 export function startChildren(draft: Draft, frame: Frame): void {
 	if (!isParent(frame)) return;
-	const {total, started, ended, concurrency} = frame.phase;
-	const may = Math.min(total - started, concurrency - (started - ended));
+	const tally = draft.tally(frame.id);
+	const {started} = tally;
+	const may = Math.min(frame.phase.total - started, frame.phase.concurrency - (started - tally.ended));
 	const portion = Math.min(may, limits.statesMapPortion);
 	if (portion <= 0) return;
 	const state = stateOf(draft.definition, frame);
@@ -160,7 +161,7 @@ export function startChildren(draft: Draft, frame: Frame): void {
 		removeBelow(draft, frame);
 		return failState(draft, frame, inputs.error);
 	}
-	draft.put({...frame, phase: {...frame.phase, started: started + portion}});
+	draft.putTally({...tally, started: started + portion});
 	inputs.value.forEach((input, at) =>
 		startChild(draft, frame, {index: started + at, branch: state.Type === 'Map' ? 0 : started + at, input}),
 	);
@@ -204,7 +205,9 @@ export function removeBelow(draft: Draft, frame: Frame): void {
 	const {phase} = frame;
 	if (phase.type === 'task') draft.command({type: 'stopTask', key: keyOf(draft.head, frame)});
 	if (phase.type !== 'children') return;
-	for (let index = 0; index < phase.started; index++) {
+	const {started} = draft.tally(frame.id);
+	draft.removeTally(frame.id);
+	for (let index = 0; index < started; index++) {
 		const child = draft.frame(childId(frame, index));
 		if (child === undefined) continue;
 		removeBelow(draft, child);

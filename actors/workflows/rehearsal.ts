@@ -4,7 +4,7 @@ import type {Definition} from '../../api/states-language/definition.js';
 import type {StateError} from '../../api/states-language/errors.js';
 import type {Tools} from '../../api/states-language/tools.js';
 import type {Json} from '../../api/object.js';
-import type {Frame, RunCommand, RunEnding, RunEvent, RunHead, RunNews, Step} from './run.js';
+import type {Frame, RunCommand, RunEnding, RunEvent, RunHead, RunNews, RunView, Step, Tally} from './run.js';
 import {beginRun, stepRun, type NewRun} from './step.js';
 import {timeLine, type TimeLine} from './time-line.js';
 
@@ -37,11 +37,13 @@ export type Rehearsed = {
 	readonly news: readonly TimedNews[];
 	/** What is left of it: nothing, once it has ended. */
 	readonly frames: ReadonlyMap<string, Frame>;
+	readonly tallies: ReadonlyMap<string, Tally>;
 };
 
 type Under = {
 	head: RunHead;
 	readonly frames: Map<string, Frame>;
+	readonly tallies: Map<string, Tally>;
 	readonly news: TimedNews[];
 	readonly coming: TimeLine<RunEvent>;
 };
@@ -50,26 +52,31 @@ type Under = {
 export function rehearse(rehearsal: Rehearsal): Rehearsed {
 	const {definition, run, startMs, tools, stepsMax} = rehearsal;
 	const first = beginRun(definition, run, {nowMs: startMs, tools});
-	const under: Under = {head: first.head, frames: new Map(), news: [], coming: timeLine()};
+	const under: Under = {head: first.head, frames: new Map(), tallies: new Map(), news: [], coming: timeLine()};
 	apply(rehearsal, under, first, startMs);
 	let steps = 1;
 	for (; under.head.ending === null && steps < stepsMax; steps++) {
 		const next = under.coming.next();
 		if (next === undefined) break;
-		const view = {head: under.head, frame: (id: string) => under.frames.get(id)};
+		const view: RunView = {head: under.head, frame: id => under.frames.get(id), tally: id => under.tallies.get(id)};
 		apply(rehearsal, under, stepRun(definition, view, next.value, {nowMs: next.atMs, tools}), next.atMs);
 	}
-	return {ending: under.head.ending ?? undefined, steps, news: under.news, frames: under.frames};
+	return {ending: under.head.ending ?? undefined, steps, news: under.news, frames: under.frames, tallies: under.tallies};
 }
 
 function apply(rehearsal: Rehearsal, under: Under, step: Step, nowMs: number): void {
 	under.head = step.head ?? under.head;
-	for (const [id, frame] of step.frames) {
-		if (frame === null) under.frames.delete(id);
-		else under.frames.set(id, frame);
-	}
+	keep(under.frames, step.frames);
+	keep(under.tallies, step.tallies);
 	under.news.push(...step.news.map(each => ({...each, atMs: nowMs})));
 	for (const command of step.commands) carryOut(rehearsal, under, command, nowMs);
+}
+
+function keep<Record>(kept: Map<string, Record>, changes: ReadonlyMap<string, Record | null>): void {
+	for (const [id, record] of changes) {
+		if (record === null) kept.delete(id);
+		else kept.set(id, record);
+	}
 }
 
 function carryOut({answer}: Rehearsal, {coming}: Under, command: RunCommand, nowMs: number): void {

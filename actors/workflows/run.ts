@@ -1,6 +1,7 @@
-// A run of a workflow as data: a head, and a frame for each machine that is under way in it. All of it is plain JSON.
+// A run of a workflow as data: a head, a frame for each machine that is under way in it, and a tally for each frame with children. All of it
+// is plain JSON.
 //
-// Frames are kept apart so that each can be stored under a key of its own: a step changes one or a few of them.
+// They are kept apart so that each can be stored under a key of its own: a step changes one or a few of them.
 
 import type {Json} from '../../api/object.js';
 import type {StateError} from '../../api/states-language/errors.js';
@@ -66,21 +67,32 @@ export type Phase =
 export type Children = {
 	readonly type: 'children';
 	readonly total: number;
-	readonly started: number;
-	readonly ended: number;
-	readonly failed: number;
 	/** How many may be under way at once. */
 	readonly concurrency: number;
 	/** How many may fail; null where the first failure is that of the state. */
 	readonly tolerated: number | null;
-	/** The effective input of a Parallel. */
+	/** The effective input of a Parallel. The items of a Map whose path looks at many values; null where they are found again at once. */
 	readonly input: Json;
+};
+
+/** How far the children of a frame are. Kept apart from it: it changes with each of them, and is small. */
+export type Tally = {
+	/** The frame that they are of. */
+	readonly frame: string;
+	readonly started: number;
+	readonly ended: number;
+	readonly failed: number;
 	/** Of the outputs so far. */
 	readonly bytes: number;
 };
 
 /** What is read of a run. */
-export type RunView = {readonly head: RunHead; readonly frame: (id: string) => Frame | undefined};
+export type RunView = {
+	readonly head: RunHead;
+	readonly frame: (id: string) => Frame | undefined;
+	/** Of the children of the frame with that id. */
+	readonly tally: (id: string) => Tally | undefined;
+};
 
 export type RunEvent =
 	/** The last step is committed. */
@@ -132,6 +144,8 @@ export type Step = {
 	readonly head: RunHead | undefined;
 	/** The frames that are other than they were; null: it is gone. */
 	readonly frames: ReadonlyMap<string, Frame | null>;
+	/** The same of tallies, by the ids of their frames. */
+	readonly tallies: ReadonlyMap<string, Tally | null>;
 	readonly commands: readonly RunCommand[];
 	readonly news: readonly RunNews[];
 };

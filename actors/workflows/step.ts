@@ -19,7 +19,7 @@ export type NewRun = {readonly id: string; readonly name: string; readonly workf
 /** The first step of a run, and its head. */
 export function beginRun(definition: Definition, {id, name, workflow, input}: NewRun, means: StepMeans): Step & {readonly head: RunHead} {
 	const head: RunHead = {id, name, workflow, startedAtMs: means.nowMs, input, ending: null};
-	const draft = new Draft(definition, {head, frame: () => undefined}, means);
+	const draft = new Draft(definition, {head, frame: () => undefined, tally: () => undefined}, means);
 	const frame: Frame = {
 		id: '',
 		parent: null,

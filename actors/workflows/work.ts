@@ -16,7 +16,7 @@ import type {
 import {EvaluationError, outcomeOf, type StateError} from '../../api/states-language/errors.js';
 import {filled, lookUp} from '../../api/states-language/template.js';
 import {timestampMs} from '../../api/states-language/timestamp.js';
-import {inputOf, itemsOf, runtimeNumber, runtimeValue, scopeOf} from './context.js';
+import {inputOf, isCheap, itemsOf, runtimeNumber, runtimeValue, scopeOf} from './context.js';
 import {stateOf, type Draft} from './draft.js';
 import {keyOf, timerOf} from './keys.js';
 import {enter, failFrame, failState, finishWork, leave, startChildren} from './moves.js';
@@ -76,7 +76,10 @@ function beginTask(draft: Draft, frame: Frame, state: TaskState): void {
 function secondsOf(draft: Draft, frame: Frame, state: TaskState, field: 'TimeoutSeconds' | 'HeartbeatSeconds'): number | null {
 	const path = state[`${field}Path`];
 	if (path === undefined) return state[field] ?? null;
-	return runtimeNumber(path, scopeOf(draft, frame, inputOf(draft, frame, state)), `${field}Path`, limits.statesTaskSeconds);
+	return runtimeNumber(path, scopeOf(draft, frame, inputOf(draft, frame, state)), `${field}Path`, {
+		least: 1,
+		most: limits.statesTaskSeconds,
+	});
 }
 
 function pass(draft: Draft, frame: Frame, state: PassState): void {
@@ -110,7 +113,7 @@ function untilOf(draft: Draft, frame: Frame, state: WaitState, input: Json): num
 	const {nowMs} = draft.means;
 	const {Seconds = 0, SecondsPath, Timestamp, TimestampPath} = state;
 	const scope = scopeOf(draft, frame, input);
-	if (SecondsPath !== undefined) return nowMs + runtimeNumber(SecondsPath, scope, 'SecondsPath', limits.statesWaitSeconds) * 1_000;
+	if (SecondsPath !== undefined) return nowMs + runtimeNumber(SecondsPath, scope, 'SecondsPath', {most: limits.statesWaitSeconds}) * 1_000;
 	if (Timestamp === undefined && TimestampPath === undefined) return nowMs + Seconds * 1_000;
 	const text = TimestampPath === undefined ? Timestamp : runtimeValue(TimestampPath, scope, 'TimestampPath');
 	const atMs = timestampMs(text);
@@ -140,18 +143,18 @@ export const bounded = ({Error: name, Cause}: StateError): StateError => ({
 function beginParallel(draft: Draft, frame: Frame, state: ParallelState): void {
 	const input = effectiveInput(draft, frame, state);
 	const total = state.Branches.length;
-	const counts = {total, started: 0, ended: 0, failed: 0, concurrency: total, tolerated: null, bytes: 0};
-	startChildren(draft, draft.put({...frame, phase: {type: 'children', ...counts, input}}));
+	startChildren(draft, draft.put({...frame, phase: {type: 'children', total, concurrency: total, tolerated: null, input}}));
 }
 
 function beginMap(draft: Draft, frame: Frame, state: MapState): void {
-	const total = itemsOf(draft, frame, state).length;
+	const items = itemsOf(draft, frame, state);
+	const total = items.length;
 	if (total > limits.statesMapItems)
 		throw new EvaluationError('States.Runtime', `a Map has at most ${limits.statesMapItems} items, got ${total}`);
 	const numbers = mapNumbers(draft, frame, state, total);
 	if (total === 0) return finishWork(draft, frame, []);
-	const counts = {total, started: 0, ended: 0, failed: 0, bytes: 0, ...numbers};
-	startChildren(draft, draft.put({...frame, phase: {type: 'children', ...counts, input: null}}));
+	const input = isCheap(state) ? null : withinBounds(items, 'the list of items');
+	startChildren(draft, draft.put({...frame, phase: {type: 'children', total, ...numbers, input}}));
 }
 
 type MapNumbers = {readonly concurrency: number; readonly tolerated: number | null};
@@ -160,7 +163,7 @@ function mapNumbers(draft: Draft, frame: Frame, state: MapState, total: number):
 	const scope = scopeOf(draft, frame, inputOf(draft, frame, state));
 	const numberOf = (field: 'MaxConcurrency' | 'ToleratedFailureCount' | 'ToleratedFailurePercentage', most: number): number | undefined => {
 		const path = state[`${field}Path`];
-		return path === undefined ? state[field] : runtimeNumber(path, scope, `${field}Path`, most);
+		return path === undefined ? state[field] : runtimeNumber(path, scope, `${field}Path`, {most});
 	};
 	const concurrency = Math.trunc(numberOf('MaxConcurrency', limits.statesMapItems) ?? 0) || limits.statesMapConcurrency;
 	const count = numberOf('ToleratedFailureCount', limits.statesMapItems);

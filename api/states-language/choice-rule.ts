@@ -1,6 +1,7 @@
 // Whether a rule of a Choice holds.
 
 import type {Json, JsonObject} from '../object.js';
+import {spend} from './budget.js';
 import {comparisonNamed, comparisonNames, isPresent} from './comparisons.js';
 import type {ChoiceRule} from './definition.js';
 import {EvaluationError} from './errors.js';
@@ -25,11 +26,17 @@ function comparisonHolds(rule: JsonObject, roots: Roots): boolean {
 	if (operator === isPresent) return (value !== nothing) === literal;
 	const comparison = comparisonNamed(operator);
 	if (comparison === undefined) return false;
-	return comparison.holds(
-		found(value, variable),
-		comparison.isPath ? found(valueAtText(textOf(literal), roots), textOf(literal)) : literal,
-	);
+	const left = found(value, variable);
+	const right = comparison.isPath ? found(valueAtText(textOf(literal), roots), textOf(literal)) : literal;
+	spend(roots.budget, costOf(left, comparison.literal === 'pattern' ? textOf(right).length : 1));
+	return comparison.holds(left, right);
 }
+
+/** A text is compared in portions; with a pattern, each of them as often as that has characters. */
+const costOf = (value: Json, times: number): number =>
+	typeof value === 'string' ? Math.ceil((value.length * times) / charactersAValue) : 0;
+
+const charactersAValue = 1_024;
 
 /** Validation lets nothing else in. */
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

@@ -70,7 +70,7 @@ function standsFor(written: string, name: string, reporter: Reporter): boolean {
 		case 'States.Timeout':
 			return name === 'States.HeartbeatTimeout';
 		case 'States.TaskFailed':
-			return reporter === 'Task' && name !== 'States.Timeout' && name !== 'States.HeartbeatTimeout' && name !== 'States.DataLimitExceeded';
+			return name !== 'States.Timeout' && name !== 'States.HeartbeatTimeout' && name !== 'States.DataLimitExceeded';
 		case 'States.BranchFailed':
 			return reporter === 'Parallel';
 		default:

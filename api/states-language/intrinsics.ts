@@ -155,7 +155,7 @@ function unique(list: readonly Json[], around: Around): Json {
 
 /** The same text for what is equal: members in the order of their names. */
 function sortedText(value: Json, around: Around, depth: number): string {
-	spend(around.budget, 1);
+	spend(around.budget, costOf(value));
 	if (depth > limits.statesDataDepth) return fail(`States.ArrayUnique compares at most ${limits.statesDataDepth} levels`);
 	if (Array.isArray(value)) return `[${(value as readonly Json[]).map(item => sortedText(item, around, depth + 1)).join(',')}]`;
 	if (!isObject(value)) return JSON.stringify(value);

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import {outstanding, beginRun, stepRun} from '../../../actors/workflows/step.js';
-import type {Frame, RunCommand, RunEvent, RunHead, RunView, Step} from '../../../actors/workflows/run.js';
+import type {Frame, RunCommand, RunEvent, RunHead, RunView, Step, Tally} from '../../../actors/workflows/run.js';
 import {limits} from '../../../api/limits.js';
 import type {Json} from '../../../api/object.js';
 import {definitionOf, testTools} from '../../api/states-language/_states.js';
@@ -223,7 +223,7 @@ test('data goes through a state as the language says', t => {
 	for (const [what, definition, given, expected, answers] of data) {
 		const ran = runOf(definition, given, answers);
 		t.deepEqual(ran.ending, {status: 'succeeded', atMs: ran.ending?.atMs ?? 0, output: expected}, what);
-		t.is(ran.frames.size, 0, `${what}: nothing is left`);
+		t.is(ran.frames.size + ran.tallies.size, 0, `${what}: nothing is left`);
 	}
 });
 
@@ -372,7 +372,7 @@ test('each error has the name that the language gives it', t => {
 		const {Error: name = '', Cause = ''} = errorOf(ran) ?? {};
 		if (typeof expected === 'string') t.is(`${name}: ${Cause}`, expected, what);
 		else t.regex(`${name}: ${Cause}`, expected, what);
-		t.is(ran.frames.size, 0, `${what}: nothing is left`);
+		t.is(ran.frames.size + ran.tallies.size, 0, `${what}: nothing is left`);
 	}
 });
 
@@ -512,6 +512,7 @@ test('the way of a run has its times', t => {
 class Hand {
 	head: RunHead;
 	readonly frames = new Map<string, string>();
+	readonly tallies = new Map<string, string>();
 	readonly definition;
 
 	constructor(definition: unknown, given: Json = {}) {
@@ -528,11 +529,19 @@ class Hand {
 			if (frame === null) this.frames.delete(id);
 			else this.frames.set(id, JSON.stringify(frame));
 		}
+		for (const [id, tally] of step.tallies) {
+			if (tally === null) this.tallies.delete(id);
+			else this.tallies.set(id, JSON.stringify(tally));
+		}
 		return step;
 	}
 
 	get view(): RunView {
-		return {head: this.head, frame: id => (this.frames.has(id) ? (JSON.parse(this.frames.get(id) ?? '') as Frame) : undefined)};
+		return {
+			head: this.head,
+			frame: id => (this.frames.has(id) ? (JSON.parse(this.frames.get(id) ?? '') as Frame) : undefined),
+			tally: id => (this.tallies.has(id) ? (JSON.parse(this.tallies.get(id) ?? '') as Tally) : undefined),
+		};
 	}
 
 	step(event: RunEvent, seconds = 0): Step {
@@ -568,7 +577,7 @@ test('an event that comes twice, late, or for nobody changes nothing', t => {
 	]);
 	nothing(hand.step({type: 'taskSucceeded', key: 'r/1-A.2', output: 8}, 7), 'after the end');
 	nothing(hand.step({type: 'cancelled', cause: 'late'}, 7), 'cancelled after the end');
-	t.is(hand.frames.size, 0);
+	t.is(hand.frames.size + hand.tallies.size, 0);
 });
 
 test('a heartbeat gives a task more time', t => {
@@ -591,7 +600,42 @@ test('a run that is cancelled stops all that is under way', t => {
 		{type: 'stopTask', key: 'r/1-A.1.1/1-Q.1'},
 		{type: 'endRun', ending: {status: 'cancelled', atMs: startMs + 3_000, cause: 'no longer wanted'}},
 	]);
-	t.is(hand.frames.size, 0);
+	t.is(hand.frames.size + hand.tallies.size, 0);
+});
+
+test('a branch that the run has gone on without, and that was not removed yet, changes nothing else', t => {
+	const branch = machine({P: task({Next: 'R', End: undefined}), R: {Type: 'Pass', End: true}}, 'P');
+	const again = alone({Type: 'Parallel', Branches: [branch, machine({Q: task()}, 'Q')], Retry: [{ErrorEquals: ['X']}], End: true});
+	for (const gone of ['failed', 'ended'] as const) {
+		const hand = new Hand(again);
+		hand.step({type: 'continued', frame: ''});
+		hand.step({type: 'continued', frame: '1-A.1.0/'});
+		const kept = hand.frames.get('1-A.1.0/') ?? '';
+		hand.step({type: 'continued', frame: '1-A.1.1/'});
+		hand.step({type: 'taskFailed', key: 'r/1-A.1.1/1-Q.1', error: {Error: 'X', Cause: ''}});
+		t.false(hand.frames.has('1-A.1.0/'));
+		hand.frames.set('1-A.1.0/', kept);
+		const key = 'r/1-A.1.0/1-P.1';
+		hand.step(gone === 'failed' ? {type: 'taskFailed', key, error: {Error: 'Y', Cause: ''}} : {type: 'taskSucceeded', key, output: 1});
+		if (gone === 'ended') hand.step({type: 'continued', frame: '1-A.1.0/'});
+		t.deepEqual([...hand.frames.keys()], ['']);
+		t.is(hand.head.ending, null);
+	}
+});
+
+test('the items of a Map are looked for once where that is much work, and its frame is not written again for each of them', t => {
+	const each = (ItemsPath: string) =>
+		new Hand(alone({Type: 'Map', ItemsPath, MaxConcurrency: 1, ItemProcessor: machine({P: task()}, 'P'), End: true}), {list: [1, 2, 3]});
+	const filtered = each('$.list[?(@ > 1)]');
+	filtered.step({type: 'continued', frame: ''});
+	t.like(filtered.view.frame('')?.phase, {type: 'children', total: 2, input: [2, 3]});
+	const named = each('$.list');
+	named.step({type: 'continued', frame: ''});
+	t.like(named.view.frame('')?.phase, {type: 'children', total: 3, input: null});
+	named.step({type: 'continued', frame: '1-A.1.0/'});
+	const step = named.step({type: 'taskSucceeded', key: 'r/1-A.1.0/1-P.1', output: 1});
+	t.deepEqual([...step.frames.keys()], ['1-A.1.0/', '1-A.1.1/']);
+	t.deepEqual([...step.tallies], [['', {frame: '', started: 2, ended: 1, failed: 0, bytes: 1}]]);
 });
 
 test('the input of an attempt is evaluated once: a call that is made again is the same, chance or not', t => {

@@ -101,8 +101,10 @@ test('And, Or and Not join rules, and what is decided is not looked at further',
 	t.false(holds({Or: [is(2), is(3)]}, {v: 1}));
 });
 
-test('a pattern and a text made to take long are compared at once', t => {
+test('a pattern and a text made to take long are compared at once, and many of them not at all', t => {
 	const text = 'a'.repeat(250_000);
 	t.false(holds({Variable: '$', StringMatches: `${'a*'.repeat(120)}b`}, text));
 	t.false(holds({Variable: '$', StringMatches: `*${'a'.repeat(120)}b*${'a'.repeat(120)}`}, text));
+	const many = Array.from({length: 1_000}, () => ({Variable: '$', StringMatches: `*b${'a'.repeat(200)}`}));
+	t.is(t.throws(() => holds({Or: many}, text), {instanceOf: EvaluationError})?.error.Error, 'States.Runtime');
 });
