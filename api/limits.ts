@@ -1313,8 +1313,9 @@ export const limits = {
 	/** Items of one Map, and those of them that are under way at once. */
 	statesMapItems: 10_000,
 	statesMapConcurrency: 1_000,
-	/** Branches or items that one step begins. */
+	/** Branches or items that one step begins; where a template makes their inputs. */
 	statesMapPortion: 100,
+	statesMapMadePortion: 10,
 	/** Of an error that is kept: its name and its cause. */
 	statesErrorCharacters: 256,
 	statesCauseCharacters: 32_768,
@@ -1323,9 +1324,10 @@ export const limits = {
 	/** What a Wait or a pause before another try lasts at most, a year and a day; and a task or a run that says how long. */
 	statesWaitSeconds: 31_622_400,
 	statesTaskSeconds: 99_999_999,
-	/** Cases of a file of mocks, what the run of one case does, and lines of its path that are shown. */
-	workflowTestCases: 1_000,
+	/** Cases of a file of mocks, what the run of one does, how much of its path is kept, and how many lines are shown. */
+	workflowTestCases: 200,
 	workflowTestSteps: 200_000,
+	workflowTestEntries: 2_000,
 	workflowTestLines: 200,
 
 	/** Grace of a pod that names none. */

@@ -3,7 +3,7 @@
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import {jsonBytes} from '../../api/states-language/data-bounds.js';
-import type {Retrier} from '../../api/states-language/definition.js';
+import type {Retrier, State} from '../../api/states-language/definition.js';
 import {failed, isTaken, outcomeOf, type StateError} from '../../api/states-language/errors.js';
 import {placed} from '../../api/states-language/reference-path.js';
 import {filled} from '../../api/states-language/template.js';
@@ -153,9 +153,9 @@ export function startChildren(draft: Draft, frame: Frame): void {
 	const tally = draft.tally(frame.id);
 	const {started} = tally;
 	const may = Math.min(frame.phase.total - started, frame.phase.concurrency - (started - tally.ended));
-	const portion = Math.min(may, limits.statesMapPortion);
-	if (portion <= 0) return;
 	const state = stateOf(draft.definition, frame);
+	const portion = Math.min(may, selectorOf(state) === undefined ? limits.statesMapPortion : limits.statesMapMadePortion);
+	if (portion <= 0) return;
 	const inputs = outcomeOf(() => inputsOf(draft, frame, started, portion));
 	if (!inputs.ok) {
 		removeBelow(draft, frame);
@@ -168,11 +168,14 @@ export function startChildren(draft: Draft, frame: Frame): void {
 	if (portion < may) draft.command({type: 'continue', frame: frame.id});
 }
 
+/** The template of the inputs of a Map's items. */
+const selectorOf = (state: State): Json | undefined => (state.Type === 'Map' ? (state.ItemSelector ?? state.Parameters) : undefined);
+
 /** What the next branches or items begin with. */
 function inputsOf(draft: Draft, frame: Parent, from: number, count: number): readonly Json[] {
 	const state = stateOf(draft.definition, frame);
 	if (state.Type !== 'Map') return Array.from({length: count}, () => frame.phase.input);
-	const template = state.ItemSelector ?? state.Parameters;
+	const template = selectorOf(state);
 	const items = itemsOf(draft, frame, state).slice(from, from + count);
 	if (template === undefined) return items;
 	const input = inputOf(draft, frame, state);

@@ -10,7 +10,7 @@ import {coverageOf} from '../workflow/coverage.js';
 import {readWorkflow} from '../workflow/definition-file.js';
 import {drawReport} from '../workflow/draw.js';
 import {readCases} from '../workflow/mock-file.js';
-import {tryCase, type Tried} from '../workflow/try-case.js';
+import {tryCase} from '../workflow/try-case.js';
 
 const example = 'troupe workflow test order.asl.json --mock order.mocks.yaml';
 
@@ -31,8 +31,10 @@ async function test(invocation: Invocation, file: string): Promise<number> {
 	const {definition, params} = read;
 	const cases = mocks === undefined ? undefined : await readCases(mocks, terminal.input, definition);
 	if (cases !== undefined && !cases.ok) return tellFaults(terminal, cases.faults, [mocks ?? '']);
-	const tried = (cases?.cases ?? []).map((each): Tried => tryCase(definition, each, input ?? params));
-	const report = {file, cases: tried, coverage: coverageOf(definition, tried)};
+	const all = (cases?.cases ?? []).map(each => tryCase(definition, each, input ?? params));
+	const tried = all.map(each => each.tried);
+	const gone = new Set(all.flatMap(each => [...each.gone]));
+	const report = {file, cases: tried, coverage: coverageOf(definition, gone)};
 	if (!(await printedWhole(invocation, report))) terminal.out(drawReport(report, terminal.colours));
 	return tried.every(({ok}) => ok) ? 0 : 1;
 }

@@ -1,14 +1,13 @@
 // Which states, choices and catchers of a definition no case has gone through.
 
 import {statesIn, type Definition, type NamedState} from '../../api/states-language/definition.js';
-import type {Tried} from './try-case.js';
+import type {RunNews} from '../../actors/workflows/run.js';
 
 export type Part = {readonly total: number; readonly gone: number; readonly missing: readonly string[]};
 
 export type Coverage = {readonly states: Part; readonly choices: Part; readonly catchers: Part};
 
-export function coverageOf(definition: Definition, tried: readonly Tried[]): Coverage {
-	const gone = new Set(tried.flatMap(({path}) => path.flatMap(goneThrough)));
+export function coverageOf(definition: Definition, gone: ReadonlySet<string>): Coverage {
 	const all = statesIn(definition);
 	return {
 		states: partOf(
@@ -23,7 +22,8 @@ export function coverageOf(definition: Definition, tried: readonly Tried[]): Cov
 	};
 }
 
-function goneThrough(entry: Tried['path'][number]): readonly string[] {
+/** What something that happens goes through, by its name. */
+export function goneThrough(entry: RunNews): readonly string[] {
 	if (entry.type === 'entered') return [entry.state];
 	if (entry.type === 'chosen') return [choiceName(entry.state, entry.rule)];
 	return entry.type === 'caught' ? [catchName(entry.state, entry.catcher)] : [];

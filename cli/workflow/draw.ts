@@ -17,17 +17,17 @@ export function drawReport({file, cases, coverage}: Report, colours: Colours): s
 	return `${cases.map(each => drawCase(each, colours)).join('\n')}\n${sum}\n${drawCoverage(coverage)}`;
 }
 
-function drawCase({name, ok, problems, ending, seconds, path}: Tried, colours: Colours): string {
+function drawCase({name, ok, problems, ending, seconds, path, more: beyond}: Tried, colours: Colours): string {
 	const head = `${ok ? colours.green('ok') : colours.red('FAILED')} ${inOneLine(name)}: ${endingText(ending)} after ${secondsText(seconds)}`;
 	const lines = path.map(lineOf).filter(line => line !== undefined);
-	const more = lines.length - limits.workflowTestLines;
+	const more = Math.max(0, lines.length - limits.workflowTestLines) + beyond;
 	const width = secondsText(seconds).length;
 	const drawn = lines.slice(0, limits.workflowTestLines).map(([at, text]) => `  ${at.padStart(width)}  ${text}`);
 	return [
 		head,
 		...problems.map(problem => `  ${colours.red(inOneLine(problem))}`),
 		...drawn,
-		...(more > 0 ? [`  … ${more} more; -o json has all`] : []),
+		...(more > 0 ? [`  … ${more} more; -o json has ${limits.workflowTestEntries}`] : []),
 		...(ending.status === 'succeeded' ? [`  output: ${short(JSON.stringify(ending.output))}`] : []),
 		'',
 	].join('\n');

@@ -6,6 +6,7 @@ import type {Json} from '../../api/object.js';
 import type {Definition} from '../../api/states-language/definition.js';
 import {rehearse, type Answer, type Call, type Rehearsed, type TimedNews} from '../../actors/workflows/rehearsal.js';
 import type {RunEnding} from '../../actors/workflows/run.js';
+import {goneThrough} from './coverage.js';
 import type {Expected, MockCase} from './mock-file.js';
 import {tools} from './tools.js';
 
@@ -25,10 +26,16 @@ export type Tried = {
 	readonly problems: readonly string[];
 	readonly ending: Ending;
 	readonly seconds: number;
+	/** The beginning of it. */
 	readonly path: readonly PathEntry[];
+	/** How much more has happened. */
+	readonly more: number;
 };
 
-export function tryCase(definition: Definition, each: MockCase, input: Json): Tried {
+/** A case, and the states, choices and catchers that it has gone through, by their names. */
+export type TriedCase = {readonly tried: Tried; readonly gone: ReadonlySet<string>};
+
+export function tryCase(definition: Definition, each: MockCase, input: Json): TriedCase {
 	const missing: string[] = [];
 	const ran = rehearse({
 		definition,
@@ -41,14 +48,17 @@ export function tryCase(definition: Definition, each: MockCase, input: Json): Tr
 	const ending = endingOf(ran.ending);
 	const problems = missing.length > 0 ? missing.slice(0, 1) : problemsOf(each.expected, ending, ran);
 	const secondsOf = (atMs: number): number => (atMs - each.startMs) / 1_000;
-	return {
+	const path = ran.news.slice(0, limits.workflowTestEntries).map(news => ({seconds: secondsOf(news.atMs), ...news}));
+	const tried: Tried = {
 		name: each.name,
 		ok: problems.length === 0,
 		problems,
 		ending,
 		seconds: secondsOf(ran.ending?.atMs ?? ran.news.at(-1)?.atMs ?? each.startMs),
-		path: ran.news.map(news => ({seconds: secondsOf(news.atMs), ...news})),
+		path,
+		more: ran.news.length - path.length,
 	};
+	return {tried, gone: new Set(ran.news.flatMap(goneThrough))};
 }
 
 /** Answers each call of a state by the next of its mocks; what has none ends the run, and is told. */

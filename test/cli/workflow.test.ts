@@ -193,7 +193,7 @@ test('what is wrong with a file is told by its place, and nothing is run', async
 			/mocks\.yaml:8:\d+: TestCases\.c\.Expect\.Outptu: unknown member/,
 		],
 		[['test', 'order.json', '--mock', 'gap.yaml'], 1, /must be the numbers of calls, from 0 and without a gap/],
-		[['test', 'order.json', '--mock', 'empty.yaml'], 1, /TestCases: must be an object of 1 to 1000 cases/],
+		[['test', 'order.json', '--mock', 'empty.yaml'], 1, /TestCases: must be an object of 1 to 200 cases/],
 		[['test', 'order.json', '--input', '5'], 2, /--input takes a JSON object/],
 		[['test', 'order.json', '--input', '{'], 2, /is no JSON/],
 		[[], 2, /test\? as in/],
@@ -218,7 +218,7 @@ test('a run without an end, and a long one, are told in few words', async t => {
 	const {out, code} = await run(['test', 'loop.json', '--mock', 'mocks.json']);
 	t.is(code, 1, 'it should succeed');
 	t.regex(out, /^FAILED c: failed with States\.Runtime \(more than 25000 states were entered\)/);
-	t.regex(out, /\n {2}… \d+ more; -o json has all\n/);
+	t.regex(out, /\n {2}… \d+ more; -o json has 2000\n/);
 	t.true(out.split('\n').length < 220);
 });
 
