@@ -84,7 +84,7 @@ function secondsOf(draft: Draft, frame: Frame, state: TaskState, field: 'Timeout
 
 function pass(draft: Draft, frame: Frame, state: PassState): void {
 	const input = effectiveInput(draft, frame, state);
-	leave(draft, frame, state, outputOf(draft, frame, state, state.Result ?? input));
+	leave(draft, frame, state, outputOf(draft, frame, state, state.Result === undefined ? input : state.Result));
 }
 
 function choose(draft: Draft, frame: Frame, state: ChoiceState): void {

@@ -2,6 +2,7 @@
 //
 // Loops are legal, as through a Choice, as long as a way leads out of them.
 
+import {limits} from '../../limits.js';
 import {isObject, type JsonObject} from '../../object.js';
 import {joinPath} from '../../path.js';
 import {itemsOf, membersOf, refuse} from '../../rules/report.js';
@@ -24,7 +25,9 @@ export function checkGraph(found: Found, path: string, machine: JsonObject): voi
 	const start = machine['StartAt'];
 	const all = [...(typeof start === 'string' ? [{to: start, path: joinPath(path, 'StartAt')}] : []), ...[...graph.edges.values()].flat()];
 	const lost = all.filter(({to}) => !graph.edges.has(to));
-	for (const {to, path: at} of lost) refuse(found, at, `there is no state ${shown(to)} in this machine${didYouMean(to, graph.names)}`);
+	// More are not told, and looking for names that are meant costs.
+	for (const {to, path: at} of lost.slice(0, limits.problemsShown))
+		refuse(found, at, `there is no state ${shown(to)} in this machine${didYouMean(to, graph.names)}`);
 	// Where a way leads is known only when all of them lead somewhere.
 	const isKnown = lost.length === 0 && states.every(([name, state]) => isEnd(state) || (graph.edges.get(name) ?? []).length > 0);
 	if (isKnown && typeof start === 'string') checkWays(found, statesPath, graph, start);

@@ -41,6 +41,7 @@ const data: readonly Row[] = [
 	['OutputPath null is empty', alone(task({OutputPath: null})), input, {}],
 	['Pass goes through', alone({Type: 'Pass', End: true}), input, input],
 	['Pass with Result', alone({Type: 'Pass', Result: {'x.$': '$.a'}, ResultPath: '$.r', End: true}), input, {...input, r: {'x.$': '$.a'}}],
+	['Pass with a Result of null', alone({Type: 'Pass', Result: null, ResultPath: '$.r', End: true}), input, {...input, r: null}],
 	['Pass with Parameters', alone({Type: 'Pass', Parameters: {'x.$': '$.a'}, End: true}), input, {x: 1}],
 	['Succeed', alone({Type: 'Succeed', InputPath: '$.b', OutputPath: '$.c'}), input, 2],
 	[

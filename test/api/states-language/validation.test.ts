@@ -303,6 +303,8 @@ test('a hostile definition is refused, and at once', t => {
 	t.regex(problemsOf(JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)))[0] ?? '', /nested deeper than 64 levels/);
 	const bad = Object.fromEntries(Array.from({length: 1_900}, (_, at) => [`S${at}`, {Type: 'x'.repeat(200)}]));
 	t.is(problemsOf(machine(bad, 'S0')).length, limits.problemsShown);
+	const lost = Object.fromEntries(Array.from({length: 2_000}, (_, at) => [`State${at}`, {Type: 'Pass', Next: `Staet${at}`}]));
+	t.is(problemsOf(machine(lost, 'State0')).length, limits.problemsShown);
 	for (const value of [
 		null,
 		5,
