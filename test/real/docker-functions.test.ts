@@ -41,6 +41,18 @@ async function get(place: string): Promise<string> {
 	return out;
 }
 
+/** By MQTT; the answer as it is published. */
+async function message(name: string, params: unknown): Promise<string> {
+	const {port} = new URL(home.endpoints().mqtt);
+	const login = ['-h', '127.0.0.1', '-p', port, '-u', 'admin', '-P', home.token()];
+	const answers = inside('stdbuf', ['-oL', 'mosquitto_sub', ...login, '-t', 'troupe/v1/replies/admin/+', '-C', '1', '-W', '30', '-d']);
+	await answers.says(/^Subscribed/m);
+	const asks = ['-t', `troupe/v1/functions/default/${name}/invoke`, '-q', '1', '-m', JSON.stringify({id: '1', params})];
+	await inside('mosquitto_pub', [...login, ...asks]).ended;
+	const {out} = await answers.ended;
+	return /^\{.*\}$/m.exec(out)?.[0] ?? `no answer: ${out}`;
+}
+
 const podsOf = async (name: string): Promise<readonly Pod[]> =>
 	(JSON.parse(await fine('get', 'pods', '-l', `troupe.dev/function=${name}`, '-o', 'json')) as {readonly items: readonly Pod[]}).items;
 
@@ -87,6 +99,7 @@ test.serial('a function of Python is a container of the image of its language, w
 		writes: [false, false, true],
 		mode: 'told',
 	});
+	t.like(JSON.parse(await message('look', {x: 2, y: 3})), {id: '1', status: 200, answer: {sum: 5}});
 	const [pod] = await podsOf('look');
 	t.like(pod?.spec, {runtimeClassName: 'docker', containers: [{image: 'python:3-slim'}]});
 	t.regex(await fine('logs', 'function/look'), /^\[\S+\] asked\n$/m);
