@@ -4,14 +4,14 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {parse} from 'yaml';
-import {rehearse, type Answer} from '../../../actors/workflows/rehearsal.js';
-import type {Json} from '../../../api/object.js';
-import {parseIntrinsic} from '../../../api/states-language/intrinsic-syntax.js';
-import {parsePathText, SyntaxProblem} from '../../../api/states-language/path-syntax.js';
-import {readDefinition} from '../../../api/states-language/validation/definition.js';
-import {seededRandom, type Random} from '../../../system/time/random.js';
-import {root} from '../../docs/_pages.js';
-import {testTools} from '../../api/states-language/_states.js';
+import {rehearse, type Answer} from '../../actors/workflows/rehearsal.js';
+import type {Json} from '../../api/object.js';
+import {parseIntrinsic} from '../../api/states-language/intrinsic-syntax.js';
+import {parsePathText, SyntaxProblem} from '../../api/states-language/path-syntax.js';
+import {readDefinition} from '../../api/states-language/validation/definition.js';
+import {seededRandom, type Random} from '../../system/time/random.js';
+import {root} from '../docs/_pages.js';
+import {testTools} from '../api/states-language/_states.js';
 
 const values: readonly Json[] = [
 	null,

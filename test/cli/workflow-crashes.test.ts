@@ -5,15 +5,15 @@ import path from 'node:path';
 import {Readable} from 'node:stream';
 import test from 'ava';
 import {parse} from 'yaml';
-import {rehearse, type Answer, type Call} from '../../../actors/workflows/rehearsal.js';
-import type {Frame, RunCommand, RunEnding, RunEvent, RunHead, Step, Tally} from '../../../actors/workflows/run.js';
-import {beginRun, outstanding, stepRun} from '../../../actors/workflows/step.js';
-import {timeLine} from '../../../actors/workflows/time-line.js';
-import type {Definition} from '../../../api/states-language/definition.js';
-import {readCases, type MockCase} from '../../../cli/workflow/mock-file.js';
-import {seededRandom} from '../../../system/time/random.js';
-import {root} from '../../docs/_pages.js';
-import {definitionOf, testTools} from '../../api/states-language/_states.js';
+import {rehearse, type Answer, type Call} from '../../actors/workflows/rehearsal.js';
+import type {Frame, RunCommand, RunEnding, RunEvent, RunHead, Step, Tally} from '../../actors/workflows/run.js';
+import {beginRun, outstanding, stepRun} from '../../actors/workflows/step.js';
+import {timeLine} from '../../actors/workflows/time-line.js';
+import type {Definition} from '../../api/states-language/definition.js';
+import {readCases, type MockCase} from '../../cli/workflow/mock-file.js';
+import {seededRandom} from '../../system/time/random.js';
+import {root} from '../docs/_pages.js';
+import {definitionOf, testTools} from '../api/states-language/_states.js';
 
 const examples = path.join(root, 'examples/workflows');
 
