@@ -550,7 +550,10 @@ async function beginIn(
 		const place = {owner, infra: infra.id, sandbox, cgroupParent, processes, ...identified.identity, binds, engine: said.engine.name};
 		return (await beginInWaiting(parts, spec, place, folder)) ?? (await beginAnew(parts, spec, place, folder, gate));
 	} catch (error) {
-		throw error instanceof EngineError ? new EngineError(error.fault, withImage(spec, bound.told(error.message))) : error;
+		if (error instanceof EngineError) throw new EngineError(error.fault, withImage(spec, bound.told(error.message)));
+		// Behind a gate it is the agent that looks for the program.
+		const told = error instanceof Error ? withImage(spec, error.message) : '';
+		throw error instanceof Error && told !== error.message ? new Error(told, {cause: error}) : error;
 	} finally {
 		await bound.release();
 	}
