@@ -193,11 +193,13 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const gates = openGates(directory, clock);
 	const infraImage = openInfraImage(engine);
 	const said: {engine: EngineVersion; takesNames: boolean} = {engine: {name: 'Docker', version: ''}, takesNames: false};
-	// Those have the Engine's network.
-	const hasWarm = gates !== undefined && options.network?.isRouted !== true && (options.warm?.count ?? 0) > 0;
+	const isRouted = options.network?.isRouted === true;
+	// Pods with a network of their own that ask the resolver of their host have what the Engine makes of that.
+	const isResolved = !isRouted || options.network?.resolver('routed') !== undefined;
+	const hasWarm = gates !== undefined && isResolved && (options.warm?.count ?? 0) > 0;
 	const warm = createWarmPool({
 		count: hasWarm ? (options.warm?.count ?? 0) : 0,
-		make: hostname => makeWarm({engine, infraImage, owner, cgroupParentOf: () => groups.infraParent()}, hostname),
+		make: hostname => makeWarm({engine, infraImage, owner, isRouted, cgroupParentOf: () => groups.infraParent()}, hostname),
 		remove: id => remove(engine, id),
 		isUp: () => connection.state().is === 'up' && said.takesNames,
 		clock,
@@ -213,6 +215,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		engine,
 		infraImage,
 		owner,
+		isRouted,
 		cgroupParentOf: () => groups.infraParent(),
 		clock,
 		random: systemRandom,

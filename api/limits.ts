@@ -1131,6 +1131,8 @@ export const limits = {
 	/** Sandboxes that are made before pods ask for them, where nobody says how many; and the most of them: each has an address and a process. */
 	warmSandboxes: 4,
 	warmSandboxesMost: 64,
+	/** Of each of its files of names, which the image of a runner that waits there could write: with a longer one it is not used. */
+	warmNamesBytes: 65_536,
 	/** One is made when no pod was being started for so long. */
 	warmQuietMs: 250,
 	/** After a failure the next one is tried so late, doubling; an agent that ends waits so long for those that it has. */

@@ -1,4 +1,4 @@
-// What a node has of sandboxes that were made in advance, as its files and its Engine say it.
+// What a node has of sandboxes and runners that were made in advance, as its files and its Engine say it.
 
 import path from 'node:path';
 import {foldersIn} from '../../agent/os/folders.js';
@@ -36,4 +36,24 @@ export async function untilSpare(dockerd: Dockerd, directory: string, count: num
 		60_000,
 	);
 	return spare;
+}
+
+/** Runners that say by their name that no pod has them. */
+export async function runnersIn({docker}: Dockerd, directory: string): Promise<readonly string[]> {
+	const said = [`label=${labels.owner}=${readOwner(directory) ?? ''}`, `label=${labels.sandbox}=runner`, 'name=troupe_warm-'];
+	const ids = await docker('ps', '-q', '--no-trunc', ...said.flatMap(each => ['--filter', each]));
+	return ids.split('\n').filter(Boolean);
+}
+
+export async function untilRunners(dockerd: Dockerd, directory: string, count: number): Promise<readonly string[]> {
+	let ids: readonly string[] = [];
+	await until(
+		`${count} runners wait`,
+		async () => {
+			ids = await runnersIn(dockerd, directory);
+			return ids.length === count;
+		},
+		60_000,
+	);
+	return ids;
 }

@@ -19,6 +19,7 @@ import {anArchive, callOver, type InstanceSpec} from '../agent/functions/_instan
 import {aContainer, driver} from '../agent/runtime-contract.js';
 import {startDockerAgent} from './_docker-agents.js';
 import {sharedDockerd} from './_dockerd.js';
+import {runnersIn, untilRunners} from './_warm-sandboxes.js';
 
 const dockerd = sharedDockerd(test);
 
@@ -68,9 +69,9 @@ function aNode(t: ExecutionContext, options: Partial<DockerRuntimeOptions> = {},
 		'runner';
 	const whenWaits = async (count = 1): Promise<readonly string[]> => {
 		await until(`${count} runners are ready`, () => world.runtime().warmRunners() === count, 60_000);
-		return untilWaiting(engine, directory, count);
+		return untilRunners(engine, directory, count);
 	};
-	const waiting = (): Promise<readonly string[]> => waitingIn(engine, directory);
+	const waiting = (): Promise<readonly string[]> => runnersIn(engine, directory);
 	return {
 		...calls,
 		world,
@@ -94,26 +95,6 @@ function aNode(t: ExecutionContext, options: Partial<DockerRuntimeOptions> = {},
 			return (await calls.hearAll(session)).stdout;
 		},
 	};
-}
-
-/** Those that run and that say by their name that no pod has them. */
-async function waitingIn({docker}: Dockerd, directory: string): Promise<readonly string[]> {
-	const said = [`label=${labels.owner}=${readOwner(directory) ?? ''}`, `label=${labels.sandbox}=runner`, 'name=troupe_warm-'];
-	const ids = await docker('ps', '-q', '--no-trunc', ...said.flatMap(each => ['--filter', each]));
-	return ids.split('\n').filter(Boolean);
-}
-
-async function untilWaiting(engine: Dockerd, directory: string, count: number): Promise<readonly string[]> {
-	let ids: readonly string[] = [];
-	await until(
-		`${count} runners wait`,
-		async () => {
-			ids = await waitingIn(engine, directory);
-			return ids.length === count;
-		},
-		60_000,
-	);
-	return ids;
 }
 
 const about = {
@@ -329,7 +310,7 @@ test.serial('an agent that is killed leaves none that wait, and no runner to two
 			return agent.run({type: 'container.start', spec: container});
 		};
 		await begin(`first-${round}`);
-		await untilWaiting(engine, world.directory, 1);
+		await untilRunners(engine, world.directory, 1);
 		const second = begin(`second-${round}`);
 		// At another moment each time: when its folder is there, when its record is, when it was answered.
 		const folder = path.join(world.directory, `second-${round}`);
@@ -341,7 +322,7 @@ test.serial('an agent that is killed leaves none that wait, and no runner to two
 		await until('it is that far', () => seen?.() === true, 60_000);
 		if (round >= 3) await second;
 		await agent.kill();
-		await until('those that waited have ended', async () => (await waitingIn(engine, world.directory)).length === 0, 60_000);
+		await until('those that waited have ended', async () => (await runnersIn(engine, world.directory)).length === 0, 60_000);
 	}
 	world.startAgent();
 	const {inspect} = driver(world);
@@ -397,7 +378,7 @@ test.serial("without an agent they go with all that is the node's: runners", asy
 		const {sandbox, container} = specs(uid, await archive.add(echo));
 		await agent.run({type: 'sandbox.ensure', spec: sandbox});
 		await agent.run({type: 'container.start', spec: container});
-		await untilWaiting(engine, world.directory, 1);
+		await untilRunners(engine, world.directory, 1);
 	}
 	await agent.kill();
 	const address = {socketPath: engine.socketPath};

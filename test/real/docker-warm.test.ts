@@ -7,6 +7,7 @@ import test, {type ExecutionContext} from 'ava';
 import type {SandboxSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {DockerRuntimeOptions} from '../../agent/docker-runtime.js';
 import {labels} from '../../agent/docker/engine/names.js';
+import type {PodNetwork} from '../../agent/pod-network/pod-network.js';
 import {removeEverything} from '../../agent/docker/remove-everything.js';
 import {startDockerd, type Dockerd} from '../../bench/rigs/servers/dockerd.js';
 import {until} from '../../bench/rigs/servers/server.js';
@@ -14,6 +15,7 @@ import {valueOr} from '../../api/value-or.js';
 import {systemClock} from '../../system/time/clock.js';
 import {aSandbox} from '../agent/_sandbox.js';
 import {dockerWorld} from '../agent/docker-world.js';
+import {isThere} from '../agent/process-world.js';
 import {driver} from '../agent/runtime-contract.js';
 import {startDockerAgent} from './_docker-agents.js';
 import {sharedDockerd} from './_dockerd.js';
@@ -211,6 +213,71 @@ test.serial('none are made before the first pod, unless somebody asked for them;
 	await quiet.ensure('a');
 	await quiet.spare(2);
 	t.is((await none.world.left()).length, 1);
+});
+
+/** Makes nothing in the kernel; `ensure` is what becomes of a pod's network. */
+function aNetwork(ensure: PodNetwork['ensure']) {
+	const free = new Set(['10.244.9.1', '10.244.9.2']);
+	const network: PodNetwork = {
+		isRouted: true,
+		overlay: 'none',
+		resolver: () => '169.254.1.1',
+		isUsed: () => true,
+		forwards: () => true,
+		hostIP: undefined,
+		adopt: () => undefined,
+		begin: () => Promise.resolve(),
+		take() {
+			const [first = ''] = free;
+			free.delete(first);
+			return Promise.resolve(first);
+		},
+		free: address => void free.add(address),
+		ensure,
+		remove: () => Promise.resolve(),
+		enter: () => [],
+		fileOf: () => '',
+		has: () => false,
+		learn: () => undefined,
+		enforce: () => undefined,
+		onProblem: () => undefined,
+		close: () => undefined,
+	};
+	return {network, free};
+}
+
+test.serial('one that gets no network, or dies while it gets it, is replaced with the same address, and goes', async t => {
+	const becomes: ((pid: number) => void | Promise<void>)[] = [
+		() => {
+			throw new Error('no cable');
+		},
+		pid => {
+			process.kill(pid, 'SIGKILL');
+			return until('it has ended', () => !isThere(pid));
+		},
+	];
+	const {network, free} = aNetwork(async (_pod, of) => becomes.shift()?.(of?.pid ?? 0));
+	const node = aNode(t, {warm: few, network});
+	const {ensure, infra, wasWarm, spare, world, remove, engine} = node;
+	const dead: string[] = [];
+	for (const message of [/no cable/, /the infra container has ended/]) {
+		await spare(few.count);
+		await t.throwsAsync(ensure('a'), {message});
+		t.true(wasWarm('a'));
+		dead.push(infra('a'));
+	}
+	await spare(few.count);
+	t.like(await ensure('a'), {podIP: '10.244.9.1', isRouted: true});
+	t.true(wasWarm('a'));
+	t.deepEqual([...free], ['10.244.9.2']);
+	for (const id of dead) t.false((await world.left()).includes(id));
+	t.is(new Set([...dead, infra('a')]).size, 3);
+	t.is((await engine.docker('inspect', '-f', '{{json .NetworkSettings.Networks}}', infra('a'))).includes('"none"'), true);
+	t.regex(await seenIn(node, 'a'), /^(a\n){3}127[^]*\n10\.244\.9\.1\ta\n/);
+	await remove('a');
+	t.is(free.size, 2);
+	await spare(few.count);
+	t.is((await world.left()).length, few.count);
 });
 
 test.serial('one that dies while it waits is replaced', async t => {

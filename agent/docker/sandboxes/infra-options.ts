@@ -1,6 +1,7 @@
 // What an infra container is made with. It owns the pod's network and IPC, and its first process with shareProcessNamespace. Pure.
 
 import type {HostPort, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {gateway} from '../../pod-network/link-commands.js';
 import type {PodNames} from '../../pod-network/pod-names.js';
 import type {Docker} from '../engine/engine.js';
 import {infraName, labels, labelsOf, nameOf, type Made} from '../engine/names.js';
@@ -33,18 +34,40 @@ export function infraOptions(spec: SandboxSpec, place: InfraPlace): CreateOption
 	};
 }
 
-/** The same for one of no pod yet, which `hostname` tells from all others; for pods that `fitsWarm` says. */
-export const warmOptions = (hostname: string, place: InfraPlace): CreateOptions => ({
+/**
+ * The same for one of no pod yet, which `hostname` tells from all others; for pods that `fitsWarm` says. `isRouted`: for pods of the pod network, of
+ * which it has nothing yet.
+ */
+export const warmOptions = (
+	hostname: string,
+	isRouted: boolean,
+	place: Pick<InfraPlace, 'owner' | 'image' | 'cgroupParent'>,
+): CreateOptions => ({
 	name: ['troupe', hostname, place.owner.slice(0, 8)].join('_'),
 	Labels: {[labels.owner]: place.owner, [labels.container]: infraName, [labels.sandbox]: 'warm'},
-	...namespacesOf({hostname, hostNetwork: false, hostPID: false, hostIPC: false, hostAliases: [], hostPorts: []}, place),
+	...namespacesOf(
+		{hostname, hostNetwork: false, hostPID: false, hostIPC: false, hostAliases: [], hostPorts: []},
+		{...place, ...(isRouted ? routedBefore(hostname) : {})},
+	),
 });
+
+/** What stands in the files of one of the pod network before it is a pod's: by it they are known for its own. */
+export const routedBefore = (hostname: string): RoutedNames => ({
+	address: '127.0.0.1',
+	names: {nameservers: [gateway], searches: [hostname], options: ['ndots:1']},
+});
+
+/** What is written of the pod network into the files of a pod. */
+export type RoutedNames = {readonly address: string; readonly names: PodNames};
 
 type Namespaces = Pick<SandboxSpec, 'hostname' | 'hostNetwork' | 'hostPID' | 'hostIPC' | 'hostAliases' | 'hostPorts'>;
 
-/** Whether all that a pod asks of its infra container is a name and lines of /etc/hosts, which can be given to one that runs. */
-export const fitsWarm = ({hostNetwork, hostPID, hostIPC, hostPorts}: Namespaces): boolean =>
-	!hostNetwork && !hostPID && !hostIPC && hostPorts.length === 0;
+/**
+ * Whether all that a pod asks of its infra container is its names, which can be given to one that runs. `isRouted`: its ports of the host are none of
+ * the Engine's.
+ */
+export const fitsWarm = ({hostNetwork, hostPID, hostIPC, hostPorts}: Namespaces, isRouted: boolean): boolean =>
+	!hostNetwork && !hostPID && !hostIPC && (isRouted || hostPorts.length === 0);
 
 function namespacesOf(spec: Namespaces, {image, address, names, cgroupParent}: InfraPlace): CreateOptions {
 	const ports = spec.hostNetwork || address !== undefined ? [] : spec.hostPorts;

@@ -17,9 +17,9 @@ import {infraName, labels} from '../engine/names.js';
 import type {InfraImage} from '../programs/infra-image.js';
 import {readRecord, writeRecordSynced} from '../files.js';
 import {addressOf, createInfra} from './infra.js';
-import {fitsWarm, infraOptions} from './infra-options.js';
+import {fitsWarm, infraOptions, type RoutedNames} from './infra-options.js';
 import type {WarmPool} from './warm-pool.js';
-import {writeNames, type WarmSandbox} from './warm-sandbox.js';
+import {runs, writeNames, type WarmSandbox} from './warm-sandbox.js';
 
 export type Infra = {
 	readonly id: string;
@@ -181,15 +181,17 @@ const sandboxOf = (podIP: string, hostIP: string, isRouted: boolean, firstAttemp
 async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['firstAttempts']): Promise<Sandbox> {
 	const {owner, cgroupParentOf, inLane, hostIP, making, told, known, alive} = state;
 	const {uid} = spec;
+	let address: string | undefined;
 	making.add(uid);
 	try {
 		// What was joined to the one before has no network any more; also where nobody knows of one, but a folder is there.
 		if (existsSync(path.join(state.directory, uid))) await removeContainers(state, uid);
 		told.delete(known.get(uid)?.infra?.id ?? '');
-		const address = await addressFor(state, spec);
+		address = await addressFor(state, spec);
 		const names = namesFor(state, spec, address !== undefined);
-		const warm = address === undefined && names === undefined ? takeWarm(state, spec, firstAttempts) : undefined;
-		if (warm !== undefined) return sandboxOf(warm, hostIP, false, firstAttempts);
+		const warm = takeWarm(state, spec, {address, names}, firstAttempts);
+		if (warm?.podIP !== undefined) return sandboxOf(warm.podIP, hostIP, false, firstAttempts);
+		if (warm !== undefined && address !== undefined) return await connectWarm(state, spec, address, warm, firstAttempts);
 		write(state, {spec, address, infra: undefined, firstAttempts});
 		return await inLane(async () => {
 			const id = await createInfra(state, image => infraOptions(spec, {owner, image, address, names, cgroupParent: cgroupParentOf(uid)}));
@@ -201,6 +203,8 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 		});
 	} finally {
 		making.delete(uid);
+		// It was not written down whose it is.
+		if (address !== undefined && known.get(uid)?.address !== address) state.network?.free(address);
 	}
 }
 
@@ -227,21 +231,26 @@ async function connect({engine, network}: State, spec: SandboxSpec, address: str
 	await network.ensure(routedPodOf(spec, address), {pid: process.Pid});
 }
 
+type Place = {readonly address: string | undefined; readonly names: PodNames | undefined};
+
 /**
- * The address of one that was ready and is the pod's now; undefined: a fresh one is to be made. All in one turn, so whatever becomes of it is heard when
- * it is known whose it is; and named before that is written down, so one that is written down can be used.
+ * One that was ready and is the pod's now; undefined: a fresh one is to be made. All in one turn, so whatever becomes of it is heard when it is known
+ * whose it is; and named before that is written down, so one that is written down can be used. Where it gets a network of the pod's own it is not used
+ * before it has that.
  */
-function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['firstAttempts']): string | undefined {
-	const {warm: pool, runners, engine, alive, onWarning} = state;
-	if (!fitsWarm(spec)) return undefined;
+function takeWarm(state: State, spec: SandboxSpec, place: Place, firstAttempts: Sandbox['firstAttempts']): WarmSandbox | undefined {
+	const {warm: pool, runners, engine, alive, network, onWarning} = state;
+	const routed = routedNamesOf(place);
+	const isOfKind = network?.isRouted === true ? routed !== undefined : place.address === undefined && place.names === undefined;
+	if (!isOfKind || !fitsWarm(spec, routed !== undefined)) return undefined;
 	const warm = (spec.runner === undefined ? undefined : runners.take(spec.uid, spec.runner)) ?? pool.take();
 	if (warm === undefined) return undefined;
 	const {id, podIP} = warm;
 	try {
-		writeNames(warm, spec);
-		write(state, {spec, address: undefined, infra: {id, podIP, wasWarm: true}, firstAttempts});
-		alive.add(spec.uid);
-		return podIP;
+		writeNames(warm, spec, routed);
+		write(state, {spec, address: routed?.address, infra: {id, podIP, wasWarm: true}, firstAttempts});
+		if (podIP !== undefined) alive.add(spec.uid);
+		return warm;
 	} catch (error) {
 		onWarning(`a sandbox that was made in advance cannot be used: ${explained(error)}`);
 		// Where the Engine does not do it now, it is of nobody when the Engine is compared with.
@@ -251,6 +260,28 @@ function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['first
 			.catch(() => undefined);
 		return undefined;
 	}
+}
+
+/** Undefined: it is not of the pod network, or the Engine would take something of the host's names for it. */
+const routedNamesOf = ({address, names}: Place): RoutedNames | undefined =>
+	address === undefined || names === undefined || names.nameservers.length === 0 ? undefined : {address, names};
+
+/** Gives it the network of its pod. Where that fails it stays the pod's, which has another one when it is asked for again. Rejects with Errors. */
+async function connectWarm(
+	state: State,
+	spec: SandboxSpec,
+	address: string,
+	warm: WarmSandbox,
+	firstAttempts: Sandbox['firstAttempts'],
+): Promise<Sandbox> {
+	const {network, inLane, alive, hostIP} = state;
+	const {id, pid, network: inode} = warm;
+	await inLane(async () => network?.ensure(routedPodOf(spec, address), {pid, inode}));
+	// Its end is heard of after this turn, if it has not come by now.
+	if (!runs(warm)) throw new EngineError('refused', 'the infra container has ended');
+	write(state, {spec, address, infra: {id, podIP: address, wasWarm: true}, firstAttempts});
+	alive.add(spec.uid);
+	return sandboxOf(address, hostIP, true, firstAttempts);
 }
 
 /** Its address. One that does not start is removed: nothing is known to hold a port of the host then. */

@@ -1,75 +1,97 @@
-// A sandbox that was made before its pod was known: an infra container that runs and has its network. The pod's names get into it from outside,
-// through the files that the Engine mounts into all containers of a sandbox.
+// A sandbox that was made before its pod was known: an infra container that runs and has its network, or, where pods have one of their own, none yet.
+// The pod's names get into it from outside, through the files that the Engine mounts into all containers of a sandbox.
 //
 // Source: what moby's libnetwork/etchosts writes into them.
 
-import {closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readlinkSync, writeSync} from 'node:fs';
+import {closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync} from 'node:fs';
 import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
+import {networkInode} from '../../os/network-namespace.js';
+import {bytesAt} from '../../os/while-open.js';
+import {resolvConfOf} from '../../pod-network/pod-names.js';
 import {inspect, remove, start, type Inspected} from '../engine/calls.js';
 import {EngineError} from '../engine/engine.js';
 import {addressOf, createInfra, type InfraMaker} from './infra.js';
-import {warmOptions} from './infra-options.js';
+import {routedBefore, warmOptions, type RoutedNames} from './infra-options.js';
 
 export type WarmSandbox = {
 	readonly id: string;
-	readonly podIP: string;
+	/** Undefined: it gets one of the pod network with its pod. */
+	readonly podIP: string | undefined;
 	/** What the Engine has called it: no other has that name. */
 	readonly hostname: string;
-	readonly files: {readonly hostname: string; readonly hosts: string};
-	/** Its process on this host, and its network there: together no other process has them. */
+	readonly files: {readonly hostname: string; readonly hosts: string; readonly resolvConf: string};
+	/** Its process on this host, and the inode of its network there: together no other process has them. */
 	readonly pid: number;
-	readonly network: string;
+	readonly network: number;
 };
 
-export type WarmMaker = InfraMaker & {readonly owner: string; readonly cgroupParentOf: () => string | undefined};
+export type WarmMaker = InfraMaker & {
+	readonly owner: string;
+	/** For pods of the pod network. */
+	readonly isRouted: boolean;
+	readonly cgroupParentOf: () => string | undefined;
+};
 
 /** Rejects with EngineErrors, and Errors where this agent could not give it a name; nothing of it is left then if the Engine answers. */
 export async function makeWarm(maker: WarmMaker, hostname: string): Promise<WarmSandbox> {
-	const {engine, owner, cgroupParentOf} = maker;
-	const id = await createInfra(maker, image => warmOptions(hostname, {owner, image, cgroupParent: cgroupParentOf()}));
+	const {engine, owner, isRouted, cgroupParentOf} = maker;
+	const id = await createInfra(maker, image => warmOptions(hostname, isRouted, {owner, image, cgroupParent: cgroupParentOf()}));
 	try {
 		await start(engine, id);
-		return warmSandboxOf(await inspect(engine, id));
+		return warmSandboxOf(await inspect(engine, id), isRouted);
 	} catch (error) {
 		if (!(error instanceof EngineError) || error.fault === 'refused') await remove(engine, id);
 		throw error;
 	}
 }
 
-function warmSandboxOf(inspected: Inspected): WarmSandbox {
-	const podIP = addressOf(inspected);
-	if (podIP === undefined) throw new Error('it has no address, or has ended');
-	const {Id: id, HostnamePath, HostsPath, State, Config} = inspected;
+function warmSandboxOf(inspected: Inspected, isRouted: boolean): WarmSandbox {
+	const {Id: id, HostnamePath, HostsPath, ResolvConfPath, State, Config} = inspected;
+	const podIP = isRouted ? undefined : addressOf(inspected);
+	if (!State.Running || (!isRouted && podIP === undefined)) throw new Error('it has no address, or has ended');
 	const network = networkOf(State.Pid);
-	if (network === '' || network === networkOf('self')) throw new Error('its process is not to be seen from this agent');
-	const warm = {id, podIP, hostname: Config.Hostname, files: {hostname: HostnamePath, hosts: HostsPath}, pid: State.Pid, network};
+	if (network === undefined || network === networkOf(process.pid)) throw new Error('its process is not to be seen from this agent');
+	const {Hostname: hostname} = Config;
+	const files = {hostname: HostnamePath, hosts: HostsPath, resolvConf: ResolvConfPath};
+	const warm = {id, podIP, hostname, files, pid: State.Pid, network};
 	// Whether that can be done is known before it is needed.
-	writeNames(warm, {hostname: warm.hostname, hostAliases: []});
+	writeNames(warm, {hostname, hostAliases: []}, isRouted ? routedBefore(hostname) : undefined);
 	return warm;
 }
 
-const networkOf = (pid: number | 'self'): string => valueOr('', () => readlinkSync(`/proc/${pid}/ns/net`));
+const networkOf = (pid: number): number | undefined => valueOr(undefined, () => networkInode(pid));
 
 /** Also between its end and the Engine's word of it. */
 export const runs = ({pid, network}: WarmSandbox): boolean => networkOf(pid) === network;
 
 type Names = Pick<SandboxSpec, 'hostname' | 'hostAliases'>;
 
-/** Gives it the names of a pod; once, for what the Engine wrote is gone then. Throws Errors where the files are not those that the Engine wrote. */
-export function writeNames({podIP, hostname, files}: WarmSandbox, names: Names): void {
+/**
+ * Gives it the names of a pod; once, for what the Engine wrote is gone then. `routed`: of a pod of the pod network. Throws Errors where the files are
+ * not those that the Engine wrote.
+ */
+export function writeNames({podIP, hostname, files}: WarmSandbox, names: Names, routed?: RoutedNames): void {
 	const hosts = readFile(files.hosts);
-	if (readFile(files.hostname) !== `${hostname}\n` || !hosts.includes(`\n${podIP}\t${hostname}\n`))
-		throw new Error("what Docker's Engine calls its files of names is something else for this agent");
-	writeInPlace(files.hosts, hostsText(hosts, hostname, names));
+	const address = podIP ?? routedBefore(hostname).address;
+	const areItsOwn =
+		readFile(files.hostname) === `${hostname}\n` &&
+		hosts.includes(`\n${address}\t${hostname}\n`) &&
+		(podIP !== undefined || readFile(files.resolvConf).includes(`search ${hostname}\n`));
+	if (!areItsOwn) throw new Error("what Docker's Engine calls its files of names is something else for this agent");
+	writeInPlace(files.hosts, hostsText(hosts, hostname, names, routed?.address));
+	if (routed !== undefined) writeInPlace(files.resolvConf, resolvConfOf(routed.names));
 	writeInPlace(files.hostname, `${names.hostname}\n`);
 }
 
-/** What the Engine had written, had it known the pod. Pure. */
-export function hostsText(text: string, before: string, {hostname, hostAliases}: Names): string {
+/** What the Engine had written, had it known the pod. `address`: of the pod network; undefined: the Engine's, which is there. Pure. */
+export function hostsText(text: string, before: string, {hostname, hostAliases}: Names, address?: string): string {
 	const lines = text.split('\n');
 	const own = lines.findIndex(line => line.endsWith(`\t${before}`));
 	const aliases = hostAliases.flatMap(({ip, hostnames}) => hostnames.map(each => `${ip}\t${each}`));
+	// There the Engine is told all of them, and adds no short name.
+	if (address !== undefined) return lines.toSpliced(own, 1, `${address}\t${hostname}`, ...aliases).join('\n');
 	const [short = ''] = hostname.split('.');
 	const called = short === hostname ? hostname : `${hostname} ${short}`;
 	const named = lines.map(line => (line.endsWith(`\t${before}`) ? `${line.slice(0, -before.length)}${called}` : line));
@@ -87,7 +109,12 @@ const withFile = <Value>(file: string, flags: number, use: (descriptor: number) 
 	}
 };
 
-const readFile = (file: string): string => withFile(file, constants.O_RDONLY, descriptor => readFileSync(descriptor, 'utf8'));
+const readFile = (file: string): string =>
+	withFile(file, constants.O_RDONLY, descriptor => {
+		const bytes = bytesAt(descriptor, 0, limits.warmNamesBytes + 1);
+		if (bytes.length > limits.warmNamesBytes) throw new Error(`${file} is longer than the Engine makes it`);
+		return bytes.toString('utf8');
+	});
 
 /** The same file: containers have it mounted. */
 const writeInPlace = (file: string, text: string): void =>

@@ -38,7 +38,7 @@ export type PodNetworkPlace = {
 
 /** Opens it, or says why pods have none. Throws an AppError for what has to be mended first. */
 export async function openPodNetwork(
-	{podNetwork: {kind, overlay, nodeAddress}, dns: asked, router, routerTls, warmSandboxes = 0}: Asked,
+	{podNetwork: {kind, overlay, nodeAddress}, dns: asked, router, routerTls}: Asked,
 	{node, towards, onNote}: PodNetworkPlace,
 	{home, processParts: {clock}}: ServeContext,
 ): Promise<OpenPodNetwork> {
@@ -55,7 +55,6 @@ export async function openPodNetwork(
 		typeof tools === 'string' ? tools : isMarked(folder) ? undefined : await obstacleToNetworks(tools, names, trialText(names));
 	if (typeof tools === 'string' || obstacle !== undefined) return shared(none, kind, obstacle ?? '', onNote);
 	const isRouted = kind !== 'shared';
-	if (isRouted && warmSandboxes > 0) onNote('no sandboxes are kept ready for pods with a network of their own; --network shared has them');
 	const underlay = await underlayOf(tools, nodeAddress, towards);
 	const occupied = await occupiedSubnets(tools, names);
 	const dns = asked === undefined ? {host: names.resolver, port: resolverPort} : none.dns;
@@ -68,7 +67,7 @@ export async function openPodNetwork(
 	};
 }
 
-type Asked = Pick<HostOptions, 'podNetwork' | 'dns' | 'router' | 'routerTls'> & Partial<Pick<HostOptions, 'warmSandboxes'>>;
+type Asked = Pick<HostOptions, 'podNetwork' | 'dns' | 'router' | 'routerTls'>;
 
 const byFlag = '--network shared says so';
 const noRoot = 'only root may make them';

@@ -1,11 +1,14 @@
 // Warm sandboxes: when they are made, taken and removed, and the names that they are given.
 
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {readlinkSync} from 'node:fs';
 import test from 'ava';
 import {createWarmPool} from '../../../agent/docker/sandboxes/warm-pool.js';
-import {hostsText, takesNames, type WarmSandbox} from '../../../agent/docker/sandboxes/warm-sandbox.js';
-import {fitsWarm} from '../../../agent/docker/sandboxes/infra-options.js';
+import {hostsText, takesNames, writeNames, type WarmSandbox} from '../../../agent/docker/sandboxes/warm-sandbox.js';
+import {fitsWarm, routedBefore} from '../../../agent/docker/sandboxes/infra-options.js';
+import {networkInode} from '../../../agent/os/network-namespace.js';
 import {limits} from '../../../api/limits.js';
 import {seededRandom} from '../../../system/time/random.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
@@ -45,9 +48,9 @@ const aWarm = (id: string, hostname: string, pid = process.pid): WarmSandbox => 
 	id,
 	podIP: '10.0.0.2',
 	hostname,
-	files: {hostname: '/nowhere', hosts: '/nowhere'},
+	files: {hostname: '/nowhere', hosts: '/nowhere', resolvConf: '/nowhere'},
 	pid,
-	network: readlinkSync(`/proc/${process.pid}/ns/net`),
+	network: networkInode(process.pid) ?? 0,
 });
 
 test('a pool fills one by one once it has begun, each is taken once, and what was taken is replaced', async t => {
@@ -124,7 +127,7 @@ test("what has died is nobody's and goes: told, found so when the Engine is comp
 	t.is(pool.take()?.id, 'id-3');
 	const dead = createWarmPool({
 		count: 1,
-		make: hostname => Promise.resolve({...aWarm('dead', hostname), network: 'net:[1]'}),
+		make: hostname => Promise.resolve({...aWarm('dead', hostname), network: 1}),
 		remove: id => Promise.resolve(void removed.push(id)),
 		isUp: () => true,
 		clock: {nowMs: () => 0, monotonicMs: () => 0, after: (_ms, callback) => (setImmediate(callback), () => undefined)},
@@ -159,6 +162,31 @@ test('what stands in /etc/hosts is what the Engine would have written', t => {
 	t.is(hostsText(both, 'warm-1', {hostname: 'web', hostAliases: []}), both.replaceAll('warm-1', 'web'));
 });
 
+test('of a pod of the pod network its address, its aliases and its resolver are written, once, and into no files of others', t => {
+	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-warm-'));
+	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
+	const files = {hostname: path.join(folder, 'hostname'), hosts: path.join(folder, 'hosts'), resolvConf: path.join(folder, 'resolv.conf')};
+	const warm = {...aWarm('id', 'warm-1'), podIP: undefined, files};
+	writeFileSync(files.hostname, 'warm-1\n');
+	writeFileSync(files.hosts, '127.0.0.1\tlocalhost\n127.0.0.1\twarm-1\n');
+	writeFileSync(files.resolvConf, 'search other\nnameserver 169.254.1.1\n');
+	const before = {hostname: 'warm-1', hostAliases: []};
+	const message = "what Docker's Engine calls its files of names is something else for this agent";
+	t.throws(() => writeNames(warm, before, routedBefore('warm-1')), {message});
+	writeFileSync(files.resolvConf, '# of the Engine\nsearch warm-1\nnameserver 169.254.1.1\n');
+	writeNames(warm, before, routedBefore('warm-1'));
+	t.is(readFileSync(files.hosts, 'utf8'), '127.0.0.1\tlocalhost\n127.0.0.1\twarm-1\n');
+	const names = {nameservers: ['169.254.1.1'], searches: ['default.svc.cluster.local'], options: ['ndots:5']};
+	const pod = {hostname: 'web.sub', hostAliases: [{ip: '1.2.3.4', hostnames: ['a', 'b']}]};
+	writeNames(warm, pod, {address: '10.244.0.7', names});
+	t.is(readFileSync(files.hosts, 'utf8'), '127.0.0.1\tlocalhost\n10.244.0.7\tweb.sub\n1.2.3.4\ta\n1.2.3.4\tb\n');
+	t.is(readFileSync(files.resolvConf, 'utf8'), 'nameserver 169.254.1.1\nsearch default.svc.cluster.local\noptions ndots:5\n');
+	t.is(readFileSync(files.hostname, 'utf8'), 'web.sub\n');
+	t.throws(() => writeNames(warm, pod, {address: '10.244.0.8', names}), {message});
+	writeFileSync(files.hosts, `127.0.0.1\twarm-1\n${' '.repeat(limits.warmNamesBytes)}`);
+	t.throws(() => writeNames(warm, pod, {address: '10.244.0.8', names}), {message: /hosts is longer than the Engine makes it$/});
+});
+
 test("names are given from outside by Docker alone, and where the host's own rules are the only ones", t => {
 	t.true(takesNames('Docker', {SecurityOptions: ['name=apparmor', 'name=seccomp,profile=default']}));
 	t.true(takesNames('Docker', {}));
@@ -167,8 +195,12 @@ test("names are given from outside by Docker alone, and where the host's own rul
 	for (const said of [undefined, null, 7, {SecurityOptions: 7}]) t.true(takesNames('Docker', said));
 });
 
-test('what has a port or a namespace of the host does not fit', t => {
+test('what has a namespace of the host does not fit, nor what has a port of it by the Engine', t => {
 	const port = {containerPort: 80, hostPort: 80, hostIP: undefined, protocol: 'TCP' as const};
-	t.true(fitsWarm(aSandbox('a', {shareProcessNamespace: true, hostAliases: [{ip: '1.2.3.4', hostnames: ['a']}]})));
-	for (const rest of [{hostPorts: [port]}, {hostNetwork: true}, {hostPID: true}, {hostIPC: true}]) t.false(fitsWarm(aSandbox('a', rest)));
+	for (const isRouted of [true, false]) {
+		t.true(fitsWarm(aSandbox('a', {shareProcessNamespace: true, hostAliases: [{ip: '1.2.3.4', hostnames: ['a']}]}), isRouted));
+		for (const rest of [{hostNetwork: true}, {hostPID: true}, {hostIPC: true}]) t.false(fitsWarm(aSandbox('a', rest), isRouted));
+	}
+	t.false(fitsWarm(aSandbox('a', {hostPorts: [port]}), false));
+	t.true(fitsWarm(aSandbox('a', {hostPorts: [port]}), true), 'the Engine knows nothing of it');
 });
