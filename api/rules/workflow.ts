@@ -1,5 +1,6 @@
 // Rules of the graph of a workflow: every way leads somewhere, every node is on a way, and every way comes to an end.
 
+import {reachedFrom} from '../reached.js';
 import type {JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import {shown} from '../shown.js';
@@ -94,16 +95,3 @@ function checkEdges(found: Found, path: string, graph: Graph, startAt: string | 
 }
 
 const endsOf = ({names, edges}: Graph): readonly string[] => names.filter(name => (edges.get(name) ?? []).length === 0);
-
-function reachedFrom(starts: readonly string[], next: (name: string) => readonly string[]): ReadonlySet<string> {
-	const reached = new Set(starts);
-	const open = [...starts];
-	for (let name = open.pop(); name !== undefined; name = open.pop()) {
-		for (const to of next(name)) {
-			if (reached.has(to)) continue;
-			reached.add(to);
-			open.push(to);
-		}
-	}
-	return reached;
-}

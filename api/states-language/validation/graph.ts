@@ -2,6 +2,7 @@
 //
 // Loops are legal, as through a Choice, as long as a way leads out of them.
 
+import {reachedFrom} from '../../reached.js';
 import {limits} from '../../limits.js';
 import {isObject, type JsonObject} from '../../object.js';
 import {joinPath} from '../../path.js';
@@ -62,16 +63,3 @@ function edgesOf(state: JsonObject, path: string): readonly Edge[] {
 }
 
 const edgeOf = (to: unknown, path: string): readonly Edge[] => (typeof to === 'string' ? [{to, path}] : []);
-
-function reachedFrom(starts: readonly string[], next: (name: string) => readonly string[]): ReadonlySet<string> {
-	const reached = new Set(starts);
-	const open = [...starts];
-	for (let name = open.pop(); name !== undefined; name = open.pop()) {
-		for (const to of next(name)) {
-			if (reached.has(to)) continue;
-			reached.add(to);
-			open.push(to);
-		}
-	}
-	return reached;
-}
