@@ -14,6 +14,23 @@ export type CallCounts = {
 	/** Calls that found no ready instance and were given one; and what they waited for it, all together. */
 	readonly coldStarts: number;
 	readonly coldStartMs: number;
+	/** Adds up to `coldStartMs`. */
+	readonly coldPhases: ColdPhases;
+};
+
+/**
+ * What calls waited for an instance, by how far the one that took them was: in whole milliseconds, by the clock of the server that leads. What was over when
+ * a call began takes none of its time.
+ */
+export type ColdPhases = {
+	/** Until the instance had a node. */
+	readonly placeMs: number;
+	/** From there until its program ran: its code was fetched, its sandbox made, its process begun. Also starts that failed before that one. */
+	readonly startMs: number;
+	/** From there until it was ready; 0 where its node told of both at once: then all of it is in `startMs`. */
+	readonly readyMs: number;
+	/** From there until the call was given its slot. All that a call waited whose instance was ready before it began, or before this server led. */
+	readonly slotMs: number;
 };
 
 /** Of what is delivered to a function under one trigger. */

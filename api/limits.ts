@@ -175,6 +175,8 @@ export const limits = {
 	invokeReplyBytes: 1_048_576,
 	/** Functions whose calls a server counts: beyond them the one that was called least recently is counted anew. */
 	functionCounters: 10_000,
+	/** Instances of functions of which a server keeps when they had their node, ran and were ready: beyond them the one that changed least recently is forgotten. */
+	functionStarts: 10_000,
 	/** Artifacts, the uploaded code of functions: how many a cluster keeps, and all of them together, packed. */
 	artifacts: 1_000,
 	artifactsBytes: 1_073_741_824,

@@ -7,6 +7,7 @@ import type {CallCounts} from '../../api/function-figures.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../../system/time/clock.js';
+import {coldPhasesOf, noPhases, waitedMsOf, withPhases, type InstanceTimes} from './cold-phases.js';
 
 export type CallCounters = {
 	/** When they began, wall time. */
@@ -20,15 +21,15 @@ export type CallCounters = {
 export type CountedCall = {
 	/** It waits for an instance, again. */
 	readonly waits: () => void;
-	/** It has one. */
-	readonly goes: () => void;
+	/** It has one; and when that got so far, as far as that is known. */
+	readonly goes: (times: InstanceTimes | undefined) => void;
 	/** `left`: the client did not wait for the answer. */
 	readonly ends: (how: 'answered' | 'failed' | 'left') => void;
 };
 
 type Counters = {-readonly [Name in keyof CallCounts]: CallCounts[Name]};
 
-const zero: CallCounts = {calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0};
+const zero: CallCounts = {calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0, coldPhases: noPhases};
 const uncounted: CountedCall = {waits: () => undefined, goes: () => undefined, ends: () => undefined};
 
 export function createCallCounters(clock: Clock, most: number = limits.functionCounters): CallCounters {
@@ -63,12 +64,14 @@ function countedCall(counters: Counters, isCold: boolean, clock: Clock): Counted
 	};
 	return {
 		waits: () => move('held'),
-		goes() {
+		goes(times) {
 			move('calls');
 			if (isOver || !mayBeCold) return;
 			mayBeCold = false;
 			counters.coldStarts++;
-			counters.coldStartMs += clock.monotonicMs() - begunAtMs;
+			const phases = coldPhasesOf(begunAtMs, clock.monotonicMs(), times);
+			counters.coldStartMs += waitedMsOf(phases);
+			counters.coldPhases = withPhases(counters.coldPhases, phases);
 		},
 		ends(how) {
 			if (isOver) return;

@@ -21,6 +21,7 @@ import type {Cancel, Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {CallCounters, CountedCall} from './call-counters.js';
 import type {Caller} from './caller.js';
+import type {InstanceStarts} from './instance-starts.js';
 import {InstanceNotReached, type InstanceConnections, type InstanceRequest} from './instance-connections.js';
 import {isHopeless, whyNoInstance} from './why-no-instance.js';
 
@@ -31,11 +32,12 @@ export type CallParts = {
 	readonly clock: Clock;
 	readonly connections: InstanceConnections;
 	readonly counters: Pick<CallCounters, 'begun'>;
+	readonly starts: Pick<InstanceStarts, 'of'>;
 };
 
 /** Calls a function for somebody, who gets the answer. Throws AppError where there is no answer of the function. */
 export async function callFunction(parts: CallParts, caller: Caller, fn: FunctionName): Promise<void> {
-	const {control, clock, counters} = parts;
+	const {control, clock, counters, starts} = parts;
 	const key = objectKey('functions', fn.namespace, fn.name);
 	let revision = calledRevision(control, key, caller.headers);
 	const counted = counters.begun(functionAt(control, key));
@@ -77,7 +79,7 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 				avoid = [];
 				continue;
 			}
-			counted.goes();
+			counted.goes(starts.of(slot.uid));
 			const outcome = await attempt(parts, {caller, counted, key, slot, under, timeoutMs: timeoutOf(control, key)});
 			release();
 			if (outcome.type === 'answered') return;

@@ -4,6 +4,7 @@ import {createCallCounters, type CallCounters} from './call-counters.js';
 import {callFunction, type CallParts, type FunctionName} from './call.js';
 import type {CallWhole} from './delivery.js';
 import {httpCaller, routedCaller, type IncomingCall} from './http-caller.js';
+import {createInstanceStarts, type InstanceStarts} from './instance-starts.js';
 import {InstanceConnections, type ConnectHere} from './instance-connections.js';
 import {wholeCaller} from './whole-caller.js';
 
@@ -16,6 +17,8 @@ export type FunctionCalls = {
 	readonly callRouted: (incoming: IncomingCall, fn: FunctionName, path: string) => Promise<void>;
 	readonly callWhole: CallWhole;
 	readonly counters: Pick<CallCounters, 'sinceMs' | 'of'>;
+	/** Of every committed change, in order. */
+	readonly hear: InstanceStarts['hear'];
 	/** Connections that wait for calls are closed. */
 	readonly close: () => void;
 };
@@ -23,7 +26,8 @@ export type FunctionCalls = {
 export function createFunctionCalls(options: FunctionCallsOptions): FunctionCalls {
 	const connections = new InstanceConnections(options);
 	const counters = createCallCounters(options.clock);
-	const parts: CallParts = {...options, connections, counters};
+	const starts = createInstanceStarts(options.clock);
+	const parts: CallParts = {...options, connections, counters, starts};
 	return {
 		call: async (incoming, fn, path) => callFunction(parts, await httpCaller(incoming, path), fn),
 		callRouted: async (incoming, fn, path) => callFunction(parts, await routedCaller(incoming, path), fn),
@@ -33,6 +37,7 @@ export function createFunctionCalls(options: FunctionCallsOptions): FunctionCall
 			return answer();
 		},
 		counters,
+		hear: starts.hear,
 		close: () => connections.destroy(),
 	};
 }

@@ -33,10 +33,9 @@ function namespaceOf(query: URLSearchParams): string | undefined {
 }
 
 const figuresOf = (fn: FunctionObject, counters: FunctionCalls['counters'], triggersOf: OpenDeliveries['countsOf']): FunctionFigures => {
-	const {coldStartMs, ...counts} = counters.of(fn);
 	const {desired = 0, ready = 0} = fn.status ?? {};
 	const {namespace = '', name} = fn.metadata;
-	return {namespace, name, desired, ready, ...counts, coldStartMs: Math.round(coldStartMs), triggers: triggersOf({namespace, name})};
+	return {namespace, name, desired, ready, ...counters.of(fn), triggers: triggersOf({namespace, name})};
 };
 
 const isBefore = (a: FunctionFigures, b: FunctionFigures): boolean =>

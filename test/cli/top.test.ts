@@ -111,9 +111,16 @@ test('functions are shown with their calls, by name, by namespace and as they ar
 	const rest: FunctionFigures = {
 		...{namespace: 'default', name: 'rest', desired: 0, ready: 0, calls: 0, held: 0},
 		...{answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0, triggers: []},
+		coldPhases: {placeMs: 0, startMs: 0, readyMs: 0, slotMs: 0},
 	};
-	const busy = {...rest, name: 'busy', calls: 3, held: 1, desired: 2, ready: 1, answered: 40, failed: 2, coldStarts: 2, coldStartMs: 824};
-	const late = {...rest, namespace: 'shop', name: 'late', coldStarts: 1, coldStartMs: 12_340};
+	const busy = {
+		...{...rest, name: 'busy', calls: 3, held: 1, desired: 2, ready: 1, answered: 40, failed: 2},
+		...{coldStarts: 2, coldStartMs: 824, coldPhases: {placeMs: 33, startMs: 400, readyMs: 388, slotMs: 3}},
+	};
+	const late = {
+		...{...rest, namespace: 'shop', name: 'late'},
+		...{coldStarts: 1, coldStartMs: 12_340, coldPhases: {placeMs: 40, startMs: 12_300, readyMs: 0, slotMs: 0}},
+	};
 	const {troupe, requests} = await openScript(t, ({url}, response) => {
 		const namespace = new URL(url, 'https://any').searchParams.get('namespace');
 		const functions = [busy, rest, late].filter(each => namespace === null || each.namespace === namespace);

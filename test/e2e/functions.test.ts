@@ -247,6 +247,12 @@ test.serial('top tells calls, failures and cold starts', async t => {
 	t.like(of('many'), {calls: 0, held: 0, answered: 60, failed: 0});
 	t.like(of('broken'), {answered: 0, failed: 1, coldStarts: 1});
 	t.true((of('many')?.coldStarts ?? 0) > 0 && (of('many')?.coldStartMs ?? 0) > 0);
+	for (const {name, coldStartMs, coldPhases} of functions) {
+		const {placeMs, startMs, readyMs, slotMs} = coldPhases;
+		t.is(placeMs + startMs + readyMs + slotMs, coldStartMs, name);
+	}
+	const {placeMs = 0, startMs = 0} = of('many')?.coldPhases ?? {};
+	t.true(placeMs > 0 && startMs > 0);
 	t.regex(await cluster.fine('top', 'functions', 'broken'), /^NAME .*\nbroken +0 +0 +\d\/\d +0 +1 +1 +\S+\n$/);
 });
 

@@ -75,6 +75,7 @@ test('every function is told, by namespace and name, to who may read functions',
 		name: 'z',
 		...{desired: 2, ready: 1},
 		...{calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0},
+		coldPhases: {placeMs: 0, startMs: 0, readyMs: 0, slotMs: 0},
 		triggers: [],
 	});
 	t.is(typeof all.sinceMs, 'number');
@@ -162,9 +163,10 @@ test('a call that finds no ready instance is held, and counts as a cold start wi
 	await eventually('it is held', async () => (await figures()).held === 1);
 	give(succeeded({uid: 'one', pod: 'add-1', node: 'node-a'}));
 	t.is((await answered).status, 200);
-	const {coldStartMs, ...counts} = await figures();
+	const {coldStartMs, coldPhases, ...counts} = await figures();
 	t.like(counts, {held: 0, calls: 0, answered: 1, coldStarts: 1});
 	t.true(coldStartMs > 0);
+	t.deepEqual(coldPhases, {placeMs: 0, startMs: 0, readyMs: 0, slotMs: coldStartMs}, 'nothing is known of its instance');
 });
 
 test('a call is held once and again, a cold start is counted once, and after its end nothing is', t => {
@@ -174,19 +176,22 @@ test('a call is held once and again, a cold start is counted once, and after its
 	const call = counters.begun(fn);
 	t.like(counters.of(fn), {held: 1, calls: 0});
 	clock.advance(200);
-	call.goes();
+	call.goes(undefined);
 	t.like(counters.of(fn), {held: 0, calls: 1, coldStarts: 1, coldStartMs: 200});
 	call.waits();
 	call.waits();
 	t.like(counters.of(fn), {held: 1, calls: 0});
 	clock.advance(200);
-	call.goes();
+	call.goes(undefined);
 	call.ends('answered');
-	for (const again of [call.waits, call.goes, () => call.ends('failed'), () => call.ends('left')]) again();
-	t.deepEqual(counters.of(fn), {held: 0, calls: 0, answered: 1, failed: 0, coldStarts: 1, coldStartMs: 200});
+	for (const again of [call.waits, () => call.goes(undefined), () => call.ends('failed'), () => call.ends('left')]) again();
+	t.deepEqual(counters.of(fn), {
+		...{held: 0, calls: 0, answered: 1, failed: 0, coldStarts: 1, coldStartMs: 200},
+		coldPhases: {placeMs: 0, startMs: 0, readyMs: 0, slotMs: 200},
+	});
 	counters.begun(undefined).ends('failed');
 	const warm = named('warm', 'default', {ready: 1});
-	counters.begun(warm).goes();
+	counters.begun(warm).goes(undefined);
 	t.is(counters.of(warm).coldStarts, 0);
 });
 

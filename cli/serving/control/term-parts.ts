@@ -16,7 +16,7 @@ import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
-import {createFunctionCalls} from '../../../server/functions/calls.js';
+import {createFunctionCalls, type FunctionCalls} from '../../../server/functions/calls.js';
 import type {Triggers} from '../../../server/functions/triggers.js';
 import type {ConnectHere} from '../../../server/functions/instance-connections.js';
 import {createFunctionMessages, type FunctionMessagesOptions} from '../../../server/functions/function-messages.js';
@@ -125,6 +125,7 @@ type Late = {
 	inspection?: Inspection;
 	endSweep?: () => void;
 	triggers?: Triggers;
+	calls?: FunctionCalls;
 };
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
@@ -218,6 +219,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				onChange(change) {
 					topics.onChange(change);
 					late.triggers?.hear(change);
+					late.calls?.hear(change);
 					const {plural, name} = parseObjectKey(change.key);
 					if (plural === 'functions') topicTriggers.note(change.key, change.after?.object as FunctionObject | undefined);
 					if (plural !== 'nodes') return;
@@ -275,6 +277,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	const ownLogins = createOwnLogins();
 	const {connectHere = () => undefined} = options;
 	const calls = createFunctionCalls({control: controlPlane, clock: context.processParts.clock, connectHere});
+	late.calls = calls;
 	const deliveries = openFunctionDeliveries(state.foundDeliveries, {
 		context,
 		control: controlPlane,

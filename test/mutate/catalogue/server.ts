@@ -76,6 +76,27 @@ export const ofServer: readonly Mistake[] = [
 		test: 'test/server/function-messages.test.ts',
 	},
 	{
+		what: 'a cold start counts what its instance did before the call began',
+		file: 'server/functions/cold-phases.ts',
+		text: 'Math.max(0, Math.round(atMs - fromMs))',
+		becomes: 'Math.abs(Math.round(atMs - fromMs))',
+		test: 'test/server/cold-phases.test.ts',
+	},
+	{
+		what: 'a cold start takes a start that failed for the one that took the call',
+		file: 'server/functions/instance-starts.ts',
+		text: 'isSameStart = was.start === is.start',
+		becomes: 'isSameStart = (was.start === undefined) === (is.start === undefined)',
+		test: 'test/server/cold-phases.test.ts',
+	},
+	{
+		what: 'instances that are ready stay in memory until they are gone',
+		file: 'server/functions/instance-starts.ts',
+		text: ' && readyAtMs + limits.functionHoldMs >= nowMs',
+		becomes: '',
+		test: 'test/server/cold-phases.test.ts',
+	},
+	{
 		what: 'a trigger that was taken out of a function goes on calling it',
 		file: 'server/functions/topic-triggers.ts',
 		text: 'for (const trigger of old) remove(root, trigger);',
