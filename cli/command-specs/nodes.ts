@@ -113,19 +113,24 @@ export const nodesCommands: readonly CommandSpec[] = [
 	{
 		name: 'top',
 		summary: 'show how much of processors and memory pods or nodes use, and how much functions are called',
-		usage: ['pods [NAME] [-A] [-l QUERY] [--containers] [--sort cpu]', 'nodes [NAME] [-l QUERY] [--sort memory]', 'functions [NAME] [-A]'],
+		usage: [
+			'pods [NAME] [-A] [-l QUERY] [--containers] [--sort cpu]',
+			'nodes [NAME] [-l QUERY] [--sort memory]',
+			'functions [NAME] [-A] [-o wide]',
+		],
 		examples: [
 			'troupe top pods',
 			'troupe top pods -A --sort cpu',
 			'troupe top pods web-1 --containers',
 			'troupe top nodes',
 			'troupe top functions -A',
+			'troupe top functions -o wide',
 		],
 		flags: {
 			...searchFlags,
 			containers: {type: 'boolean', about: 'pods: each container on a line of its own'},
 			sort: {type: 'string', value: 'WHAT', choices: ['cpu', 'memory'], about: 'what uses most first: cpu or memory (by name)'},
-			...documentFlag,
+			output: {type: 'string', short: 'o', value: 'FORM', choices: ['wide', 'json', 'yaml'], about: 'functions: wide; or json or yaml'},
 		},
 		load: () => import('../commands/top.js'),
 	},

@@ -1,7 +1,7 @@
 // `troupe top pods|nodes|functions`: how much of processors and memory is used now, and how much functions are called. What running actors do is `troupe actor top`.
 
 import {AppError} from '../../api/errors.js';
-import {functionFiguresPath, type FunctionFigures, type FunctionsAnswer} from '../../api/function-figures.js';
+import {functionFiguresPath, type ColdPhases, type FunctionFigures, type FunctionsAnswer} from '../../api/function-figures.js';
 import {memoryBytes, cpuMillis} from '../../api/quantity.js';
 import type {ApiObject} from '../../api/object.js';
 import {cpuOf, cpuText, memoryOf, memoryText, nodeMetricsKind, podMetricsKind, type PodMetrics} from '../../server/http/metrics-kinds.js';
@@ -39,6 +39,7 @@ export async function run(invocation: Invocation): Promise<number> {
 
 async function topPods(invocation: Invocation, client: Client, name: string | undefined): Promise<number> {
 	const {flags, terminal} = invocation;
+	if (isWide(invocation)) throw usageError(notWide);
 	const everywhere = flags.on('all-namespaces');
 	if (name !== undefined && (everywhere || flags.text('selector') !== undefined))
 		throw usageError('a name, -A and -l each say which pods; give one of them');
@@ -68,6 +69,8 @@ function podRows(
 	return {heads, rows};
 }
 
+const notWide = '-o wide is of functions';
+
 const usageHeads = ['CPU(cores)', 'MEMORY(bytes)'];
 
 const row = (cells: readonly string[], cpu: number, memory: number): Row => ({
@@ -79,6 +82,7 @@ const row = (cells: readonly string[], cpu: number, memory: number): Row => ({
 async function topNodes(invocation: Invocation, client: Client, name: string | undefined): Promise<number> {
 	const {flags} = invocation;
 	if (flags.on('containers')) throw usageError('--containers is of pods');
+	if (isWide(invocation)) throw usageError(notWide);
 	if (name !== undefined && flags.text('selector') !== undefined) throw usageError('a name and -l each say which nodes; give one of them');
 	const found = await metricsOf(invocation, client, pathOf(nodeMetricsKind, undefined, name));
 	if (await printedWhole(invocation, listOf(found))) return 0;
@@ -132,13 +136,15 @@ async function topFunctions(invocation: Invocation, client: Client, name: string
 	const answer = (await client.json({path: functionFiguresPath, query: {namespace}})) as FunctionsAnswer;
 	const functions = answer.functions.filter(each => name === undefined || each.name === name);
 	if (name !== undefined && functions.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
-	if (await printedWhole(invocation, {...answer, functions})) return 0;
+	const wide = isWide(invocation);
+	if (!wide && (await printedWhole(invocation, {...answer, functions}))) return 0;
 	if (functions.length === 0) {
 		terminal.note(namespace === undefined ? 'No functions' : `No functions in ${namespace} namespace.`);
 		return 0;
 	}
-	const cells = functions.map(each => [...(everywhere ? [each.namespace] : []), ...figureCells(each)]);
-	terminal.out(drawTable([...(everywhere ? ['NAMESPACE'] : []), ...figureHeads], cells, await widthFor(cells.flat())));
+	const cells = functions.map(each => [...(everywhere ? [each.namespace] : []), ...figureCells(each), ...(wide ? phaseCells(each) : [])]);
+	const heads = [...(everywhere ? ['NAMESPACE'] : []), ...figureHeads, ...(wide ? phaseHeads : [])];
+	terminal.out(drawTable(heads, cells, await widthFor(cells.flat())));
 	return 0;
 }
 
@@ -161,6 +167,23 @@ const figureCells = ({
 	...[answered, failed, coldStarts].map(String),
 	coldStarts === 0 ? '<none>' : timeText(coldStartMs / coldStarts),
 ];
+
+const isWide = ({flags}: Invocation): boolean => flags.text('output') === 'wide';
+
+const phaseHeads = ['PLACE', 'START', 'READY', 'SLOT'];
+
+const phasesInOrder: readonly (keyof ColdPhases)[] = ['placeMs', 'startMs', 'readyMs', 'slotMs'];
+
+/** The mean of each. What they come to is rounded, so that they add up to the mean of all. */
+function phaseCells({coldStarts, coldPhases}: FunctionFigures): readonly string[] {
+	if (coldStarts === 0) return phasesInOrder.map(() => '<none>');
+	let sumMs = 0;
+	return phasesInOrder.map(phase => {
+		const beforeMs = Math.round(sumMs / coldStarts);
+		sumMs += coldPhases[phase];
+		return timeText(Math.round(sumMs / coldStarts) - beforeMs);
+	});
+}
 
 /** `412ms`, `1.4s`. */
 const timeText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`);

@@ -95,6 +95,8 @@ test('what top is not for is said', async t => {
 		[['top', 'pods', 'a', '-l', 'x=y'], /a name, -A and -l each say which pods/],
 		[['top', 'nodes', 'a', '-l', 'x=y'], /a name and -l each say which nodes/],
 		[['top', 'nodes', '--containers'], /--containers is of pods/],
+		[['top', 'pods', '-o', 'wide'], /-o wide is of functions/],
+		[['top', 'nodes', '-o', 'wide'], /-o wide is of functions/],
 		[['top', 'pods', '--sort', 'disk'], /--sort must be cpu, memory/],
 		[['top', 'functions', '--sort', 'cpu'], /top functions takes a name or -A/],
 		[['top', 'functions', '-l', 'x=y'], /top functions takes a name or -A/],
@@ -146,6 +148,16 @@ test('functions are shown with their calls, by name, by namespace and as they ar
 			['default', ...busyRow],
 			['default', ...restRow],
 			['shop', 'late', '0', '0', '0/0', '0', '0', '1', '12.3s'],
+		),
+	);
+	const phaseHeads = ['PLACE', 'START', 'READY', 'SLOT'];
+	t.regex(
+		(await troupe(['top', 'fn', '-A', '-o', 'wide'])).out,
+		lines(
+			['NAMESPACE', ...heads, ...phaseHeads],
+			['default', ...busyRow, '17ms', '200ms', '194ms', '1ms'],
+			['default', ...restRow, '<none>', '<none>', '<none>', '<none>'],
+			['shop', 'late', '0', '0', '0/0', '0', '0', '1', '12.3s', '40ms', '12.3s', '0ms', '0ms'],
 		),
 	);
 	t.deepEqual(JSON.parse((await troupe(['top', 'functions', 'busy', '-o', 'json'])).out), {sinceMs: 1_700_000_000_000, functions: [busy]});

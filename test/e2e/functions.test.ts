@@ -253,6 +253,10 @@ test.serial('top tells calls, failures and cold starts', async t => {
 	}
 	const {placeMs = 0, startMs = 0} = of('many')?.coldPhases ?? {};
 	t.true(placeMs > 0 && startMs > 0);
+	t.regex(
+		await cluster.fine('top', 'functions', 'many', '-o', 'wide'),
+		/^NAME .* PLACE +START +READY +SLOT\nmany .* 60 +0 .*( +[\d.]+m?s){5}\n$/,
+	);
 	t.regex(await cluster.fine('top', 'functions', 'broken'), /^NAME .*\nbroken +0 +0 +\d\/\d +0 +1 +1 +\S+\n$/);
 });
 
