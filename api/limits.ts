@@ -428,7 +428,10 @@ export const limits = {
 	podSubnetWaitMs: 10_000,
 	/** How often an agent looks whether the rules and routes for its pods are there. */
 	podNetworkLookMs: 10_000,
-	/** Endpoints of one UDP port whose flows are forgotten one by one; of more that go at once all flows to the port choose anew. */
+	/**
+	 * Endpoints of one UDP port whose flows are forgotten one by one; of more that go at once all flows to the port choose anew. The same of endpoints of all
+	 * ports, and attempts at connections.
+	 */
 	staleFlowCalls: 32,
 
 	/** The main loop of an agent shows so often that it moves; when it has not for the longer time, its beat ends. */

@@ -12,7 +12,7 @@ import {call, type NetworkTools} from '../../pod-network/tools.js';
 import type {ServedDifference, ServedPort} from '../services/served-port.js';
 import type {ServiceTable} from '../services/service-table.js';
 import {partOf, type Part} from './served-rules.js';
-import {distinctFlows, forgetWords, staleFlows} from './stale-flows.js';
+import {forgetWords, staleFlows} from './stale-flows.js';
 import {changeText, tableText, type NodeAddresses} from './table.js';
 
 export type KernelServicesOptions = {
@@ -108,8 +108,8 @@ export function openKernelServices(options: KernelServicesOptions): KernelServic
 	};
 }
 
-/** What cannot be forgotten ends when its client is silent. It fails where there is none. */
+/** What cannot be forgotten ends with its time. It fails where there is none. */
 async function forget({conntrack}: NetworkTools, differences: readonly ServedDifference[]): Promise<void> {
 	if (conntrack === undefined) return;
-	for (const flows of distinctFlows(differences.flatMap(staleFlows))) await call(conntrack, forgetWords(flows)).catch(() => undefined);
+	for (const flows of staleFlows(differences)) await call(conntrack, forgetWords(flows)).catch(() => undefined);
 }

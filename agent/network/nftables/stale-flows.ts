@@ -1,27 +1,58 @@
-// Flows of datagrams that the kernel goes on leading where it led them first: they are forgotten when that endpoint gets none any more, or when
-// there was none. A connection ends with its endpoint; a flow would go on for as long as its client sends.
+// What the kernel goes on leading where it led it first, though that endpoint gets nothing any more: it is forgotten, and led anew.
+//
+// Flows of datagrams would go on for as long as their client sends. A connection ends with its endpoint, but for an attempt that nobody has answered: its
+// client sends again what would be lost again; and the next connection that has its port by chance, up to two minutes later, would be led there, too.
 
 import {limits} from '../../../api/limits.js';
 import {endpointsAt, type ServedDifference, type ServedPlace, type ServedPort} from '../services/served-port.js';
 
-/** Flows to a port, at an address if it is of one; of those the ones that are led to an endpoint, if one is named. */
-export type StaleFlows = {readonly address: string | undefined; readonly port: number; readonly endpoint: string | undefined};
+export type StaleFlows =
+	/** To a port, at an address if it is of one; of those the ones that are led to an endpoint, if one is named. */
+	| {
+			readonly protocol: 'UDP';
+			readonly address: string | undefined;
+			readonly port: number;
+			readonly endpoint: string | undefined;
+	  }
+	/** Attempts at connections that are led to an endpoint; undefined: all attempts. */
+	| {readonly protocol: 'TCP'; readonly endpoint: string | undefined};
+
+/** All that is to be forgotten after these changes, each once. With very many endpoints gone all attempts choose anew. */
+export function staleFlows(differences: readonly ServedDifference[]): readonly StaleFlows[] {
+	const all = differences.flatMap(difference => [...staleDatagrams(difference), ...staleAttempts(difference)]);
+	const distinct = [...new Map(all.map(flow => [JSON.stringify(flow), flow])).values()];
+	const attempts = distinct.filter(({protocol}) => protocol === 'TCP');
+	if (attempts.length <= limits.staleFlowCalls) return distinct;
+	return [...distinct.filter(({protocol}) => protocol === 'UDP'), {protocol: 'TCP', endpoint: undefined}];
+}
 
 /** With many endpoints gone all flows to that place choose anew. */
-export function staleFlows({before, after}: ServedDifference): readonly StaleFlows[] {
+function staleDatagrams({before, after}: ServedDifference): readonly StaleFlows[] {
 	if (before?.protocol !== 'UDP' && after?.protocol !== 'UDP') return [];
-	const places = new Map([...(before?.places ?? []), ...(after?.places ?? [])].map(place => [JSON.stringify(place), place]));
-	return [...places.values()].flatMap((place): readonly StaleFlows[] => {
+	return placesOf({before, after}).flatMap((place): readonly StaleFlows[] => {
 		const {address, port} = place;
+		const at = {protocol: 'UDP', address, port} as const;
 		const was = addressesAt(before, place);
 		const is = addressesAt(after, place);
 		// What came while there was none was taken for something else's.
-		if (was.size === 0) return is.size === 0 ? [] : [{address, port, endpoint: undefined}];
+		if (was.size === 0) return is.size === 0 ? [] : [{...at, endpoint: undefined}];
 		const gone = [...was].filter(endpoint => !is.has(endpoint));
-		if (gone.length > limits.staleFlowCalls) return [{address, port, endpoint: undefined}];
-		return gone.map(endpoint => ({address, port, endpoint}));
+		if (gone.length > limits.staleFlowCalls) return [{...at, endpoint: undefined}];
+		return gone.map(endpoint => ({...at, endpoint}));
 	});
 }
+
+function staleAttempts({before, after}: ServedDifference): readonly StaleFlows[] {
+	if (before?.protocol !== 'TCP') return [];
+	return placesOf({before, after}).flatMap(place => {
+		const is = addressesAt(after, place);
+		return [...addressesAt(before, place)].filter(endpoint => !is.has(endpoint)).map(endpoint => ({protocol: 'TCP', endpoint}) as const);
+	});
+}
+
+const placesOf = ({before, after}: Pick<ServedDifference, 'before' | 'after'>): readonly ServedPlace[] => [
+	...new Map([...(before?.places ?? []), ...(after?.places ?? [])].map(place => [JSON.stringify(place), place])).values(),
+];
 
 /** None where the port is not served at that place. */
 function addressesAt(served: ServedPort | undefined, place: ServedPlace): ReadonlySet<string> {
@@ -30,17 +61,16 @@ function addressesAt(served: ServedPort | undefined, place: ServedPlace): Readon
 }
 
 /** For conntrack(8). */
-export const forgetWords = ({address, port, endpoint}: StaleFlows): readonly string[] => [
-	'--delete',
-	'--proto',
-	'udp',
-	...(address === undefined ? [] : ['--orig-dst', address]),
-	'--orig-port-dst',
-	String(port),
-	...(endpoint === undefined ? [] : ['--reply-src', endpoint]),
-];
-
-/** Each once. */
-export const distinctFlows = (flows: readonly StaleFlows[]): readonly StaleFlows[] => [
-	...new Map(flows.map(flow => [JSON.stringify(flow), flow])).values(),
-];
+export function forgetWords(flows: StaleFlows): readonly string[] {
+	const toEndpoint = flows.endpoint === undefined ? [] : ['--reply-src', flows.endpoint];
+	if (flows.protocol === 'TCP') return ['--delete', '--proto', 'tcp', '--state', 'SYN_SENT', ...toEndpoint];
+	return [
+		'--delete',
+		'--proto',
+		'udp',
+		...(flows.address === undefined ? [] : ['--orig-dst', flows.address]),
+		'--orig-port-dst',
+		String(flows.port),
+		...toEndpoint,
+	];
+}

@@ -129,15 +129,33 @@ test('names of the longest Services fit the kernel', t => {
 test('flows of datagrams are forgotten when their endpoint is none any more, or when there was none', t => {
 	const udp = {protocol: 'UDP', key: 'default/web/UDP/80', places: [{kind: 'node', address: undefined, port: 30_080}]} as const;
 	const difference = (before: readonly EndpointPlace[], after: readonly EndpointPlace[]) =>
-		staleFlows({key: udp.key, before: aPort(before, udp), after: aPort(after, udp)});
-	t.deepEqual(difference(endpoints(1, 2), endpoints(2, 3)), [{address: undefined, port: 30_080, endpoint: '10.244.1.1'}]);
+		staleFlows([{key: udp.key, before: aPort(before, udp), after: aPort(after, udp)}]);
+	const at = {protocol: 'UDP', address: undefined, port: 30_080} as const;
+	t.deepEqual(difference(endpoints(1, 2), endpoints(2, 3)), [{...at, endpoint: '10.244.1.1'}]);
 	t.deepEqual(difference(endpoints(1), endpoints(1, 2)), []);
-	t.deepEqual(difference([], endpoints(1)), [{address: undefined, port: 30_080, endpoint: undefined}]);
+	t.deepEqual(difference([], endpoints(1)), [{...at, endpoint: undefined}]);
 	const many = endpoints(...Array.from({length: limits.staleFlowCalls + 1}, (_, i) => i + 1));
-	t.deepEqual(difference(many, endpoints(200)), [{address: undefined, port: 30_080, endpoint: undefined}]);
-	t.deepEqual(staleFlows({key: 'k', before: aPort(endpoints(1)), after: undefined}), [], 'connections end by themselves');
+	t.deepEqual(difference(many, endpoints(200)), [{...at, endpoint: undefined}]);
 	t.deepEqual(
-		forgetWords({address: '10.96.0.1', port: 53, endpoint: '10.244.1.1'}).join(' '),
+		forgetWords({protocol: 'UDP', address: '10.96.0.1', port: 53, endpoint: '10.244.1.1'}).join(' '),
 		'--delete --proto udp --orig-dst 10.96.0.1 --orig-port-dst 53 --reply-src 10.244.1.1',
+	);
+});
+
+test('of connections only attempts are forgotten: once for each endpoint that is gone, or all of them', t => {
+	const difference = (before: readonly EndpointPlace[], after: readonly EndpointPlace[] | undefined, key = 'k') => ({
+		key,
+		before: aPort(before),
+		after: after === undefined ? undefined : aPort(after),
+	});
+	t.deepEqual(staleFlows([difference(endpoints(1, 2), endpoints(2)), difference(endpoints(1), undefined, 'other')]), [
+		{protocol: 'TCP', endpoint: '10.244.1.1'},
+	]);
+	t.deepEqual(staleFlows([difference(endpoints(1), endpoints(1, 2)), difference([], endpoints(1))]), []);
+	const many = endpoints(...Array.from({length: limits.staleFlowCalls + 1}, (_, i) => i + 1));
+	t.deepEqual(staleFlows([difference(many, [])]), [{protocol: 'TCP', endpoint: undefined}]);
+	t.deepEqual(
+		forgetWords({protocol: 'TCP', endpoint: '10.244.1.1'}).join(' '),
+		'--delete --proto tcp --state SYN_SENT --reply-src 10.244.1.1',
 	);
 });

@@ -138,6 +138,16 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		t.is(await askOnce(rig.host, 'UDP', at, port), 'pod-1');
 	});
 
+	test('an attempt at a connection that nobody answers leads no later one of its port there, once that endpoint is gone', async t => {
+		const {rig, at, service, slice, pods} = await world(t);
+		const port = rig.nextNodePort();
+		const nobody = pods.one.replace(/\d+$/, '250');
+		await rig.apply([service(), slice(ready(nobody))]);
+		t.is(await askOnce(rig.host, 'TCP', at, port).catch(() => 'nobody'), 'nobody');
+		await rig.apply([slice(ready(pods.two))]);
+		t.is(await askOnce(rig.host, 'TCP', at, port), 'pod-1');
+	});
+
 	test('each of several named ports leads to the port of its name', async t => {
 		const {rig, name, port, service, at, pods} = await world(t);
 		const second = rig.nextPort();
