@@ -1293,8 +1293,8 @@ export const limits = {
 	/** Endpoints of one EndpointSlice that control makes, as in Kubernetes. */
 	sliceEndpoints: 100,
 
-	/** A definition in the States Language, serialised. */
-	statesDefinitionBytes: 1_048_576,
+	/** A definition in the States Language, serialised: a ControllerRevision with it is no larger than `objectBytes`. */
+	statesDefinitionBytes: 1_000_000,
 	/** States of one, those of machines in it included. */
 	statesDefinitionStates: 2_000,
 	/** Machines in machines: Parallel and Map. */
@@ -1311,9 +1311,9 @@ export const limits = {
 	statesPatternCharacters: 256,
 	/** Values that the paths and intrinsics of one step of a run look at. */
 	statesStepValues: 200_000,
-	/** The input, the result and the output of a state as JSON, and how deep they nest. */
+	/** The input, the result and the output of a state as JSON, and how deep they nest: in the object of a run it stays below `objectDepth`. */
 	statesDataBytes: 262_144,
-	statesDataDepth: 100,
+	statesDataDepth: 60,
 	/** What States.Base64Encode, Base64Decode and Hash take; what States.ArrayRange makes. */
 	statesHashedCharacters: 10_000,
 	statesRangeItems: 1_000,

@@ -273,7 +273,7 @@ const failures: readonly Failure[] = [
 	[
 		'a result that is too deep',
 		alone(task()),
-		/^States\.DataLimitExceeded: the result is nested deeper than 100 levels/,
+		/^States\.DataLimitExceeded: the result is nested deeper than 60 levels/,
 		{A: [gives(JSON.parse('['.repeat(200) + ']'.repeat(200)) as Json)]},
 	],
 	[

@@ -295,7 +295,7 @@ test('a hostile definition is refused, and at once', t => {
 	t.regex(problemsOf(choosing({...(rule as object), Next: 'B'}))[0] ?? '', /rules are nested deeper than 16 levels/);
 	const many = Object.fromEntries(Array.from({length: limits.statesDefinitionStates + 1}, (_, at) => [`S${at}`, task]));
 	t.deepEqual(problemsOf(machine(many, 'S0')), ['States: the definition has more than 2000 states']);
-	t.regex(problemsOf({...alone(task), Comment: 'x'.repeat(limits.statesDefinitionBytes)})[0] ?? '', /has more than 1048576 bytes/);
+	t.regex(problemsOf({...alone(task), Comment: 'x'.repeat(limits.statesDefinitionBytes)})[0] ?? '', /has more than 1000000 bytes/);
 	t.regex(
 		problemsOf(JSON.parse(`{"StartAt": "A", "States": {"__proto__": {"Type": "Succeed"}}}`))[0] ?? '',
 		/"__proto__" cannot be the name of a field/,
