@@ -1336,6 +1336,8 @@ export const limits = {
 	workflowTestSteps: 200_000,
 	workflowTestEntries: 2_000,
 	workflowTestLines: 200,
+	/** What a Task says that it calls. */
+	workflowResourceCharacters: 2_048,
 
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,
