@@ -10,7 +10,7 @@ import {contentOf, type KindDefinition} from './kind.js';
 import {defaultNamespace} from './kinds/namespace.js';
 import {limits} from './limits.js';
 import {isObject, type ApiObject, type Draft, type JsonObject, type Mutable, type ObjectMeta} from './object.js';
-import {shownPath, type Problem} from './problem.js';
+import {isTold, shownPath, type Problem} from './problem.js';
 import {checkIdentity} from './rules/immutable.js';
 import {checkMetadata} from './rules/metadata.js';
 import {forbid, membersOf, textOf} from './rules/report.js';
@@ -35,7 +35,7 @@ export function admitUpdate(input: unknown, old: ApiObject): Admitted {
 }
 
 function admit(input: unknown, old: ApiObject | undefined): Admitted {
-	const cleaned = cleanJson(input);
+	const cleaned = cleanJson(input, nullsKeptIn(input));
 	const {value} = cleaned;
 	if (!isObject(value)) return badRequest(`an object is expected, got ${shown(value)}`);
 	const found = identify(value, old);
@@ -43,6 +43,11 @@ function admit(input: unknown, old: ApiObject | undefined): Admitted {
 	const size = sizeProblem(cleaned, value);
 	if (size !== undefined) return failed('ERR_TOO_LARGE', {message: size});
 	return check(cleaned, value, found, old);
+}
+
+function nullsKeptIn(input: unknown): readonly string[] {
+	const {apiVersion, kind} = isObject(input) ? input : {};
+	return (typeof apiVersion === 'string' && typeof kind === 'string' ? kindOf(apiVersion, kind)?.keepsNulls : undefined) ?? [];
 }
 
 const badRequest = (message: string): Admitted => failed('ERR_BAD_REQUEST', {message});
@@ -100,10 +105,6 @@ function ruleProblems(
 	kind.validate(found, {...draft, metadata: membersOf(draft.metadata)}, isComplete ? old : undefined);
 	return found;
 }
-
-/** Whether the schema said something of this field, or of one around it. */
-const isTold = ({path}: Problem, broken: readonly Problem[]): boolean =>
-	broken.some(({path: told}) => path === told || path.startsWith(`${told}.`) || path.startsWith(`${told}[`));
 
 function bounded(problems: readonly Problem[]): readonly Problem[] {
 	const told = problems.slice(0, limits.problemsShown).map(problem => ({...problem, path: shownPath(problem.path)}));

@@ -1,6 +1,7 @@
 // The first thing that happens to any input: it becomes plain JSON of bounded depth without nulls, or is refused.
 //
-// Kubernetes reads null as absent, so members that are null are left out. What needs no change is not copied.
+// Kubernetes reads null as absent, so members that are null are left out, but for those in which null says something: in the definition of a
+// workflow, and in the data of its runs. What needs no change is not copied.
 
 import {limits} from './limits.js';
 import type {Json, JsonObject} from './object.js';
@@ -15,11 +16,28 @@ export type Cleaned = {
 	readonly problems: readonly Problem[];
 };
 
-type Walk = {bytes: number; readonly trail: (string | number)[]; readonly problems: Problem[]; readonly keepsNulls: boolean};
+type Walk = {
+	bytes: number;
+	readonly trail: (string | number)[];
+	readonly problems: Problem[];
+	/** Of the place where the walk is. */
+	keepsNulls: boolean;
+	/** Members that keep nulls, in the form of paths. */
+	readonly keeping: readonly string[];
+};
 
-/** Plain JSON without nulls, or with them. What was no JSON is left out of the value and named in the problems. */
-export function cleanJson(input: unknown, keepsNulls = false): Cleaned {
-	const walk: Walk = {bytes: 0, trail: [], problems: [], keepsNulls};
+/**
+ * Plain JSON without members that are null, or with all of them, or with those that have one of these paths (`spec.input`) or are anywhere below
+ * one. What was no JSON is left out of the value and named in the problems.
+ */
+export function cleanJson(input: unknown, keepsNulls: boolean | readonly string[] = false): Cleaned {
+	const walk: Walk = {
+		bytes: 0,
+		trail: [],
+		problems: [],
+		keepsNulls: keepsNulls === true,
+		keeping: typeof keepsNulls === 'boolean' ? [] : keepsNulls,
+	};
 	return {value: clean(input, walk) ?? null, bytesAtMost: walk.bytes, problems: walk.problems};
 }
 
@@ -69,14 +87,19 @@ function cleanObject(object: object, walk: Walk): JsonObject | undefined {
 	for (const key of Object.keys(source)) {
 		walk.trail.push(key);
 		walk.bytes += key.length * 6 + 4;
+		const outside = walk.keepsNulls;
+		const isKept = outside || isKeeping(walk);
+		walk.keepsNulls = isKept;
 		// Such a key would change the prototype of whatever is built from it.
 		const member = key === '__proto__' ? refuse(walk, '"__proto__" cannot be the name of a field') : clean(source[key], walk);
+		walk.keepsNulls = outside;
 		walk.trail.pop();
-		if (member !== source[key] || (member === null && !walk.keepsNulls))
-			(changes ??= new Map()).set(key, walk.keepsNulls ? member : (member ?? undefined));
+		if (member !== source[key] || (member === null && !isKept)) (changes ??= new Map()).set(key, isKept ? member : (member ?? undefined));
 	}
 	return changes === undefined ? (source as JsonObject) : withChanges(source as JsonObject, changes);
 }
+
+const isKeeping = ({keeping, trail}: Walk): boolean => keeping.length > 0 && keeping.includes(trail.join('.'));
 
 function withChanges(source: JsonObject, changes: ReadonlyMap<string, Json | undefined>): JsonObject {
 	const members = Object.entries(source).map(([key, value]): [string, Json | undefined] => [

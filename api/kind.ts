@@ -31,6 +31,8 @@ export type KindDefinition = {
 	readonly schemaVersion?: number;
 	/** Top-level members that writers set, where they are others than `spec`. */
 	readonly content?: readonly string[];
+	/** Paths of members in which null says something: it stays there, and anywhere below. In all others null is absent. */
+	readonly keepsNulls?: readonly string[];
 	/** The object without what only some readers may see, as topics and other public places show it. Without it: all of it. */
 	readonly withheld?: (object: ApiObject) => ApiObject;
 	/** Fills in what Kubernetes would fill in. Pure; called with what already passed the schema, on an update with the committed object. */

@@ -16,3 +16,7 @@ export const shownPath = (path: string): string =>
 	path.length > limits.shownPathCharacters ? `${path.slice(0, limits.shownPathCharacters)}…` : path;
 
 export const formatProblem = ({path, message}: Problem): string => (path === '' ? message : `${path}: ${message}`);
+
+/** Whether something was said of this field, or of one around it. */
+export const isTold = ({path}: Problem, told: readonly Problem[]): boolean =>
+	told.some(({path: at}) => path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`));

@@ -13,7 +13,7 @@ import {editNode} from './node.js';
 import {canonicalPodSpec} from './pod-fields.js';
 import {editDns, editService} from './service.js';
 import {editSlurmJob} from './slurm-job.js';
-import {editWorkflowA, editWorkflowB, isWorkflowB} from './workflow.js';
+import {editWorkflowA, editWorkflowB, isWorkflowB, paramsOfDialects} from './workflow.js';
 import {ifObject, mapMember, noEdits, type Edits, type Renamed} from './rewrite.js';
 
 export type Normalised =
@@ -97,6 +97,12 @@ export function kindRead({apiVersion, kind, ...rest}: JsonObject): KindDefinitio
 	if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
 	const reading = readingOf({apiVersion, kind, ...rest}, apiVersion, kind);
 	return reading === undefined ? undefined : kindOf(reading.apiVersion, reading.kind);
+}
+
+/** Paths of members whose nulls say something, as the document spells them. */
+export function nullsKeptIn(document: JsonObject): readonly string[] {
+	const kind = kindRead(document);
+	return [...(kind?.keepsNulls ?? []), ...(kind?.kind === 'Workflow' ? paramsOfDialects : [])];
 }
 
 /** The kind as the file has it. */

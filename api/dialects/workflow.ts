@@ -9,6 +9,9 @@ import {moved, refuseUnknown, type Edits} from './rewrite.js';
 
 const members = ['startAt', 'params', 'nodes'] as const;
 
+/** Where the dialects have the params of a workflow. */
+export const paramsOfDialects = ['params', 'spec.entryParams'] as const;
+
 /** Dialect B has its members beside its metadata. */
 export const isWorkflowB = (document: JsonObject): boolean => members.some(member => Object.hasOwn(document, member));
 

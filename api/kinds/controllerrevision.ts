@@ -1,4 +1,4 @@
-// The kind ControllerRevision: what a DaemonSet or StatefulSet once was, so that it can be that again.
+// The kind ControllerRevision: what a DaemonSet, a StatefulSet or a Workflow once was, so that it can be that again.
 
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -21,6 +21,7 @@ export const controllerRevision: KindDefinition = {
 	shortNames: [],
 	namespaced: true,
 	content: ['data', 'revision'],
+	keepsNulls: ['data'],
 	defaults: draft => draft,
 	validate,
 	columns: [

@@ -8,11 +8,12 @@ import type {ApiObject, JsonObject} from '../../api/object.js';
 import {isDnsSubdomain} from '../../api/rules/names.js';
 import type {Client, Request} from '../client.js';
 import type {Fault} from '../manifests/faults.js';
+import {patchPart} from '../cluster/changes.js';
 import {isMissingNamespace, missingNamespace} from '../cluster/missing-namespace.js';
 import {withNearest} from '../cluster/nearest.js';
 import {sendsLists} from '../manifests/patch-between.js';
 import {displayName, pathOf} from '../cluster/resources.js';
-import {applyPatch, lastAppliedOf, withLastApplied} from '../manifests/three-way.js';
+import {lastAppliedOf, patchToApply, withLastApplied} from '../manifests/three-way.js';
 import {locateFaults} from './located.js';
 import type {Prepared} from './prepare.js';
 
@@ -47,12 +48,10 @@ export const applying: Planner = {
 		const {resource, namespace, name, object} = prepared;
 		refuseStranger(prepared, live);
 		if (live === undefined) return {method: 'POST', path: pathOf(resource, namespace), query, body: withLastApplied(object)};
-		const patch = applyPatch(object, live as unknown as JsonObject);
+		const patch = patchToApply(object, live as unknown as JsonObject);
 		if (patch === undefined) return undefined;
-		const {metadata} = patch;
-		const {resourceVersion} = live.metadata;
-		const body = sendsLists(patch) && !isVersioned(prepared) ? {...patch, metadata: {...(metadata as JsonObject), resourceVersion}} : patch;
-		return {method: 'PATCH', path: pathOf(resource, namespace, name), query, body, contentType: 'application/merge-patch+json'};
+		const version = sendsLists(patch) && !isVersioned(prepared) ? live.metadata.resourceVersion : undefined;
+		return {method: 'PATCH', path: pathOf(resource, namespace, name), query, ...patchPart(patch, version)};
 	},
 };
 

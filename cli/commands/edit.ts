@@ -4,7 +4,7 @@ import {AppError, rowOf} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {locateFaults} from '../apply/located.js';
-import {changeObject} from '../cluster/changes.js';
+import {changeObject, type PatchBody} from '../cluster/changes.js';
 import type {Client} from '../client.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {openDraftFile, type DraftFile} from '../edit/draft-file.js';
@@ -14,7 +14,7 @@ import type {Fault} from '../manifests/faults.js';
 import {getOne, withKind} from '../cluster/lists.js';
 import type {NamedObject} from '../objects/chosen.js';
 import {asText} from '../objects/output.js';
-import {patchBetween, patchesClash} from '../manifests/patch-between.js';
+import {patchBetween, patchesClash, sentPatch} from '../manifests/patch-between.js';
 import {displayName, readTargets, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {writtenPart} from '../manifests/written-part.js';
@@ -109,10 +109,11 @@ type Change = {readonly object: ApiObject; readonly original: JsonObject; readon
 
 /** What the cluster has against it; none: it is written. */
 async function tried(client: Client, one: NamedObject, {object, original, edited}: Change, draft: DraftFile): Promise<readonly Fault[]> {
-	const patchOf = (live: ApiObject): JsonObject | undefined => {
+	const patchOf = (live: ApiObject): PatchBody => {
 		if (live.metadata.uid === object.metadata.uid) {
 			const mine = patchBetween(original, edited.value) ?? {};
-			if (!patchesClash(mine, patchBetween(original, writtenPart(live)) ?? {})) return mine;
+			if (!patchesClash(mine, patchBetween(original, writtenPart(live)) ?? {}))
+				return sentPatch(live as unknown as JsonObject, mine, {from: original, to: edited.value});
 		}
 		const conflict = new AppError('ERR_CONFLICT', {resource: one.resource.plural, name: one.name});
 		conflict.message = `${displayName(one.resource, one.name)} was changed by another in the same fields while it was edited`;

@@ -13,7 +13,7 @@ import {displayName} from '../cluster/resources.js';
 import {withClient} from '../cluster/session.js';
 import {failedError, type Flags, type Invocation, usageError} from '../command.js';
 import {drawTemplate} from '../describe/pod-template.js';
-import {patchBetween} from '../manifests/patch-between.js';
+import {wholePatch} from '../manifests/patch-between.js';
 import {chosenObjects, type NamedObject} from '../objects/chosen.js';
 import {asText} from '../objects/output.js';
 import {deadlineOf, noDeadline} from '../objects/wait.js';
@@ -150,7 +150,7 @@ async function undo({client, flags, one, kind, report}: Parameters<Verb>[0]): Pr
 				);
 			const back = kind.restored(live, revision);
 			if (kind.isSame(live, back)) return undefined;
-			return dryRunOf(flags) === 'client' ? undefined : patchBetween(live as unknown as JsonObject, back as unknown as JsonObject);
+			return dryRunOf(flags) === 'client' ? undefined : wholePatch(live as unknown as JsonObject, back as unknown as JsonObject);
 		},
 		dryRunOf(flags) === 'server',
 	);

@@ -24,7 +24,7 @@ type Reading = {
 	/** What compose files stand in: variables, and the profiles that are asked for. */
 	readonly environment?: Readonly<Record<string, string | undefined>>;
 	readonly profiles?: readonly string[];
-	/** Members that are null are kept: they say something in a workflow's definition. */
+	/** All members that are null are kept: files that are no manifests say something by them. */
 	readonly keepsNulls?: boolean;
 };
 

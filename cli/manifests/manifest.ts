@@ -7,6 +7,7 @@ import {danglingAlias, parseBoundedYaml} from '../../api/bounded-yaml.js';
 import {cleanJson} from '../../api/clean-json.js';
 import type {ComposeBuild} from '../../api/compose/build.js';
 import {isCompose, isFirstCompose} from '../../api/compose/project.js';
+import {nullsKeptIn} from '../../api/dialects/normalise.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {joinPath, parsePath} from '../../api/path.js';
@@ -41,7 +42,10 @@ export type Manifest = {
 
 type Source = {readonly file: string; readonly text: string; readonly lines: LineCounter; readonly keepsNulls: boolean};
 
-/** Reads the text of one file. Faults and documents come together; with faults, nothing should be done. */
+/**
+ * Reads the text of one file. Faults and documents come together; with faults, nothing should be done. With `keepsNulls` all members that are
+ * null are in the documents, else those alone in which the kind of the object lets null say something.
+ */
 export function parseManifest(file: string, text: string, keepsNulls = false): Manifest {
 	if (Buffer.byteLength(text) > limits.manifestBytes)
 		return refused({file}, `has more than ${limits.manifestBytes} bytes; split it into several files`);
@@ -79,7 +83,7 @@ function readDocument(document: Document.Parsed, source: Source): Manifest {
 			`its aliases stand for too much; ${limits.manifestAliases} times what is written is allowed`,
 		);
 	if (value === null || value === undefined) return {documents: [], faults: []};
-	const cleaned = cleanJson(value, source.keepsNulls);
+	const cleaned = cleanJson(value, true);
 	if (cleaned.problems.length > 0)
 		return together(
 			cleaned.problems.map(({path, message}) =>
@@ -88,7 +92,7 @@ function readDocument(document: Document.Parsed, source: Source): Manifest {
 		);
 	if (!isCompose(value)) return objectsOf(document, cleaned.value, source);
 	// A service or a volume of which nothing more is said is null.
-	const whole = cleanJson(value, true).value as JsonObject;
+	const whole = cleaned.value as JsonObject;
 	return {documents: [{...manifestDocument(document, whole, '', source), compose: whole}], faults: []};
 }
 
@@ -101,17 +105,21 @@ function objectsOf(document: Document.Parsed, value: unknown, source: Source): M
 			'is a compose file of version 1: write what it has below "services:", indented, and it is read',
 		);
 	if (value['kind'] !== 'List' || !Array.isArray(value['items']))
-		return {documents: [manifestDocument(document, value, '', source)], faults: []};
+		return {documents: [manifestDocument(document, objectOf(value, source), '', source)], faults: []};
 	const items = value['items'] as readonly unknown[];
 	return together(
 		items.map((item, index) => {
 			const path = joinPath('items', index);
 			return isObject(item)
-				? {documents: [manifestDocument(document, item, path, source)], faults: []}
+				? {documents: [manifestDocument(document, objectOf(item, source), path, source)], faults: []}
 				: refused(placeOf(document, keysOf(path), source), `${path}: must be an object, got ${shown(item)}`);
 		}),
 	);
 }
+
+/** The object with those of its nulls that say something. */
+const objectOf = (value: JsonObject, {keepsNulls}: Source): JsonObject =>
+	keepsNulls ? value : (cleanJson(value, nullsKeptIn(value)).value as JsonObject);
 
 function manifestDocument(document: Document.Parsed, value: JsonObject, base: string, source: Source): ManifestDocument {
 	return {value, locate: path => placeOf(document, [...keysOf(base), ...keysOf(path)], source)};

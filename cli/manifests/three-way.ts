@@ -10,7 +10,8 @@ import {lastAppliedAnnotation} from '../../api/sealed.js';
 import patchSchemas, {type PatchField, type PatchFields} from '../../api/patch-schemas.cjs';
 import {textOf} from '../../api/rules/report.js';
 import {byIdentity, identityOf, inMergedOrder, type Identity} from './list-identity.js';
-import {patchBetween} from './patch-between.js';
+import type {PatchBody} from '../cluster/changes.js';
+import {patchBetween, sentPatch} from './patch-between.js';
 
 /** The manifest with itself in its annotation, where it fits: what a first `apply` creates. */
 export function withLastApplied(manifest: JsonObject): JsonObject {
@@ -41,14 +42,25 @@ const roomForSeal = 256;
 export function applyPatch(manifest: JsonObject, live: JsonObject): JsonObject | undefined {
 	const last = lastAppliedOf(live);
 	const wanted = withoutLastApplied(manifest);
-	const changes =
-		patchBetween(live, mergedObject(last, withAnnotations(wanted, last), live, fieldOf(patchSchemas, textOf(wanted['kind']) ?? ''))) ?? {};
+	const changes = patchBetween(live, mergedWith(wanted, live)) ?? {};
 	const memory = memoryOf(wanted);
 	const isKept = memory === undefined ? memoryIn(live) === undefined : last !== undefined && deepEqual(last, wanted);
 	if (Object.keys(changes).length === 0 && isKept) return undefined;
 	const metadata = objectAt(changes, 'metadata');
 	const annotations = {...objectAt(metadata, 'annotations'), [lastAppliedAnnotation]: memory ?? null};
 	return {...changes, metadata: {...metadata, annotations}};
+}
+
+/** The same as it is sent: a merge patch sets no member to null. */
+export function patchToApply(manifest: JsonObject, live: JsonObject): PatchBody | undefined {
+	const patch = applyPatch(manifest, live);
+	return patch === undefined ? undefined : sentPatch(live, patch, {from: live, to: mergedWith(withoutLastApplied(manifest), live)});
+}
+
+/** What is there with what the manifest, and the one before it, say. */
+function mergedWith(wanted: JsonObject, live: JsonObject): JsonObject {
+	const last = lastAppliedOf(live);
+	return mergedObject(last, withAnnotations(wanted, last), live, fieldOf(patchSchemas, textOf(wanted['kind']) ?? ''));
 }
 
 /** Annotations go one by one: others write some, too, and one is ours in any case. */

@@ -47,9 +47,16 @@ export const ofCli: readonly Mistake[] = [
 	{
 		what: 'what others changed meanwhile is written over',
 		file: 'cli/cluster/changes.ts',
-		text: ', resourceVersion: live.metadata.resourceVersion',
-		becomes: '',
+		text: 'patchPart(patch, live.metadata.resourceVersion)',
+		becomes: 'patchPart(patch, undefined)',
 		test: 'test/cli/changes.test.ts',
+	},
+	{
+		what: 'a member that is set to null is sent as one that goes',
+		file: 'cli/manifests/patch-between.ts',
+		text: 'wanted === merged || !isObject(wanted)',
+		becomes: 'true || !isObject(wanted)',
+		test: 'test/cli/patch-between.test.ts',
 	},
 	{
 		what: 'the live table keeps what was deleted while nobody heard',
