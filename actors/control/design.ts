@@ -2,6 +2,8 @@
 
 import {kindByPlural} from '../../api/catalogue.js';
 import {objectAddress} from '../../api/keys.js';
+import {ofFirstVersion, workflow} from '../../api/kinds/workflow.js';
+import type {ApiObject} from '../../api/object.js';
 import type {SystemDesign} from '../../system/commit/durable-system.js';
 import {controlBehaviors, termsOf} from './kinds.js';
 import {controlRoot} from './root.js';
@@ -13,12 +15,17 @@ export const controlDesign: SystemDesign = {
 	termsOf,
 	wakesOf,
 	schemaVersionOf,
-	upgrade: (_plural, _fromVersion, object) => object,
+	upgrade,
 	collectionOf,
 	recordOf: objectAddress,
 	watched: true,
 	resync: true,
 };
+
+/** An object as its kind is stored today. */
+function upgrade(plural: string, fromVersion: number, object: ApiObject): ApiObject {
+	return plural === workflow.plural && fromVersion < 2 ? ofFirstVersion(object) : object;
+}
 
 /** Undefined: there is no such kind. */
 function schemaVersionOf(plural: string): number | undefined {

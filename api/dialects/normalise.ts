@@ -14,6 +14,7 @@ import {canonicalPodSpec} from './pod-fields.js';
 import {editDns, editService} from './service.js';
 import {editSlurmJob} from './slurm-job.js';
 import {editWorkflowA, editWorkflowB, isWorkflowB, paramsOfDialects} from './workflow.js';
+import {editWorkflowOfNodes, isOfNodes} from './workflow-nodes.js';
 import {ifObject, mapMember, noEdits, type Edits, type Renamed} from './rewrite.js';
 
 export type Normalised =
@@ -51,6 +52,8 @@ type Reading = {
 	readonly dialect: 'A' | 'B' | undefined;
 	readonly apiVersion: string;
 	readonly kind: string;
+	/** What of it is older, where its kind is spelt as it should be. */
+	readonly older?: string;
 	readonly edit: (document: JsonObject, edits: Edits) => JsonObject;
 };
 
@@ -80,6 +83,14 @@ const readings: {readonly [spelling: string]: (document: JsonObject) => Reading 
 	'v1 Node': () => a('v1', 'Node', editNode),
 };
 
+/** Forms that kinds of our own had before. */
+const formerForms: typeof readings = {
+	'troupe.dev/v1 Workflow': document =>
+		isOfNodes(document)
+			? {dialect: undefined, apiVersion: 'troupe.dev/v1', kind: 'Workflow', older: 'of nodes', edit: editWorkflowOfNodes}
+			: undefined,
+};
+
 /** `v1 Hpa`, ...: every apiVersion and kind that may be read as something else. */
 export const spellings: readonly string[] = Object.keys(readings);
 
@@ -87,7 +98,8 @@ function readingOf(document: JsonObject, apiVersion: string, kind: string): Read
 	// Dialect B writes the path of the API: `/api/v1`, `/apis/apps/v1`.
 	const version = apiVersion.replace(/^\/apis?\//, '');
 	const spelling = `${version} ${kind}`;
-	const reading = Object.hasOwn(readings, spelling) ? readings[spelling]?.(document) : undefined;
+	const forms = Object.hasOwn(readings, spelling) ? readings : formerForms;
+	const reading = Object.hasOwn(forms, spelling) ? forms[spelling]?.(document) : undefined;
 	if (reading !== undefined) return version === apiVersion ? reading : {...reading, dialect: 'B'};
 	return kindOf(version, kind) === undefined ? undefined : b(version, kind);
 }
@@ -119,10 +131,11 @@ function read(document: JsonObject, spelling: Spelling, reading: Reading): Norma
 }
 
 /** `dialect A Pod read as v1 Pod: containers[0].imagePullPolicy`. */
-function noteOf(spelling: Spelling, {dialect, apiVersion, kind}: Reading, edits: Edits): string {
+function noteOf(spelling: Spelling, {dialect, apiVersion, kind, older}: Reading, edits: Edits): string {
 	const fields = [...new Set(edits.fields)].map(field => field.replace(/^spec\./, ''));
 	const from = spelling.apiVersion === apiVersion || dialect === 'A' ? '' : `${spelling.apiVersion} `;
-	return `${dialect === undefined ? '' : `dialect ${dialect} `}${from}${spelling.kind} read as ${apiVersion} ${kind}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`;
+	const what = `${dialect === undefined ? '' : `dialect ${dialect} `}${from}${spelling.kind}${older === undefined ? '' : ` ${older}`}`;
+	return `${what} read as ${apiVersion} ${kind}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`;
 }
 
 function editPod(document: JsonObject, edits: Edits): JsonObject {

@@ -9,6 +9,14 @@ import {didYouMean} from '../suggest.js';
 /** A field that stands elsewhere than in the file. */
 export type Renamed = {readonly path: string; readonly from: string};
 
+/** The path as the document spells it: the longest renamed part in front is exchanged. */
+export function writtenPath(canonical: string, renamed: readonly Renamed[]): string {
+	const [longest] = renamed
+		.filter(({path}) => canonical === path || (canonical.startsWith(path) && /^[.[]/.test(canonical.slice(path.length))))
+		.sort((a, b) => b.path.length - a.path.length);
+	return longest === undefined ? canonical : longest.from + canonical.slice(longest.path.length);
+}
+
 export type Edits = {
 	/** Canonical paths of the fields that were changed. */
 	readonly fields: string[];

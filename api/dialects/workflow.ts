@@ -1,4 +1,4 @@
-// Workflows of both dialects become one form: a map of nodes, each a Task or a Choice.
+// Workflows of both dialects become graphs of nodes, by name, each a Task or a Choice, and those a definition.
 
 import {isObject, type Json, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
@@ -6,6 +6,7 @@ import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
 import {parsedJson} from '../value-or.js';
 import {moved, refuseUnknown, type Edits} from './rewrite.js';
+import {editWorkflowOfNodes} from './workflow-nodes.js';
 
 const members = ['startAt', 'params', 'nodes'] as const;
 
@@ -26,10 +27,11 @@ export function editWorkflowB(document: JsonObject, edits: Edits): JsonObject {
 		const value = document[member];
 		if (value === undefined) continue;
 		spec[member] = value;
-		moved(edits, `spec.${member}`, member);
+		edits.renamed.push({path: `spec.${member}`, from: member});
 	}
+	if (spec['params'] !== undefined) edits.fields.push('spec.params');
 	const rest = Object.entries(document).filter(([key]) => !members.some(member => member === key));
-	return {...Object.fromEntries(rest), spec};
+	return editWorkflowOfNodes({...Object.fromEntries(rest), spec}, edits);
 }
 
 /** Dialect A: `entryParams`, `entryNodeName`, `workflowNodes`. */
@@ -37,10 +39,12 @@ export function editWorkflowA(document: JsonObject, edits: Edits): JsonObject {
 	const {spec} = document;
 	if (!isObject(spec)) return document;
 	const {entryParams, entryNodeName, workflowNodes, ...rest} = spec;
+	const isOlder = entryParams !== undefined || entryNodeName !== undefined || workflowNodes !== undefined;
+	if (!isOlder) return editWorkflowOfNodes(document, edits);
 	const edited: {[member: string]: Json | undefined} = {...rest};
 	if (entryNodeName !== undefined) {
 		edited['startAt'] = entryNodeName;
-		moved(edits, 'spec.startAt', 'spec.entryNodeName');
+		edits.renamed.push({path: 'spec.startAt', from: 'spec.entryNodeName'});
 	}
 	if (entryParams !== undefined) {
 		edited['params'] = paramsOf(entryParams, edits);
@@ -48,9 +52,9 @@ export function editWorkflowA(document: JsonObject, edits: Edits): JsonObject {
 	}
 	if (workflowNodes !== undefined) {
 		edited['nodes'] = nodesOf(workflowNodes, edits);
-		moved(edits, 'spec.nodes', 'spec.workflowNodes');
+		edits.renamed.push({path: 'spec.nodes', from: 'spec.workflowNodes'});
 	}
-	return {...document, spec: edited};
+	return editWorkflowOfNodes({...document, spec: edited}, edits);
 }
 
 function wrong(path: string, message: string, edits: Edits): undefined {

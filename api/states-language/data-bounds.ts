@@ -9,15 +9,16 @@ type Measure = {left: number};
 
 /** Throws States.DataLimitExceeded for data that is too large or too deep. `what` begins its words: "the output". */
 export function withinBounds(value: Json, what: string): Json {
-	const measure: Measure = {left: limits.statesDataBytes};
-	if (!fits(value, measure, 0))
-		throw new EvaluationError(
-			'States.DataLimitExceeded',
-			measure.left < 0
-				? `${what} has more than ${limits.statesDataBytes} bytes`
-				: `${what} is nested deeper than ${limits.statesDataDepth} levels`,
-		);
+	const problem = dataProblem(value);
+	if (problem !== undefined) throw new EvaluationError('States.DataLimitExceeded', `${what} ${problem}`);
 	return value;
+}
+
+/** In what data is too much for a run; undefined where it is not. */
+export function dataProblem(value: Json): string | undefined {
+	const measure: Measure = {left: limits.statesDataBytes};
+	if (fits(value, measure, 0)) return undefined;
+	return measure.left < 0 ? `has more than ${limits.statesDataBytes} bytes` : `is nested deeper than ${limits.statesDataDepth} levels`;
 }
 
 /** Whether data is no more bytes than these; its depth is bounded elsewhere. */

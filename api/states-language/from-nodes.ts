@@ -1,9 +1,9 @@
-// The form of workflows that is stored today, and that older dialects become, as a definition in the States Language.
+// The older form of workflows, a graph of nodes, which the older dialects become, too, as a definition in the States Language.
 //
 // The run's data stands in `data`: the params, into which the result of each Task is merged, its members over those of the same name.
 
 import type {Json, JsonObject} from '../object.js';
-import {choiceOperators, type ChoiceOperator} from '../rules/workflow.js';
+import {choiceOperators, type ChoiceOperator} from '../rules/workflow-nodes.js';
 
 type Node = {
 	readonly type: 'Task' | 'Choice';
@@ -36,7 +36,7 @@ function statesOf([name, node]: readonly [string, Node]): readonly (readonly [st
 	};
 	const task: JsonObject = {
 		Type: 'Task',
-		Resource: node.resource ?? name,
+		Resource: node.resource ?? functionOf(name),
 		InputPath: '$.data',
 		ResultPath: '$.result',
 		Next: mergeOf(name),
@@ -46,6 +46,9 @@ function statesOf([name, node]: readonly [string, Node]): readonly (readonly [st
 		[mergeOf(name), merge],
 	];
 }
+
+/** The function that is called like a node: functions have no capitals, and no "_". */
+const functionOf = (name: string): string => name.toLowerCase().replaceAll('_', '-');
 
 function choiceOf({choices = [], default: otherwise}: Node): JsonObject {
 	return {

@@ -1,7 +1,7 @@
 // Errors of the server about a manifest, told where the manifest says it.
 
 import {AppError, rowOf} from '../../api/errors.js';
-import type {Renamed} from '../../api/dialects/rewrite.js';
+import {writtenPath, type Renamed} from '../../api/dialects/rewrite.js';
 import type {Fault} from '../manifests/faults.js';
 import type {ManifestDocument} from '../manifests/manifest.js';
 import {causesOf} from '../cluster/status-error.js';
@@ -28,12 +28,4 @@ function fieldOf({code, failure: {details}}: AppError): string {
 	if (code === 'ERR_CONFLICT') return 'metadata.resourceVersion';
 	if (code !== 'ERR_NOT_FOUND') return '';
 	return details['kind'] === 'namespaces' ? 'metadata.namespace' : 'metadata.name';
-}
-
-/** The path as the document spells it: the longest renamed part in front is exchanged. */
-export function writtenPath(canonical: string, renamed: readonly Renamed[]): string {
-	const [longest] = renamed
-		.filter(({path}) => canonical === path || (canonical.startsWith(path) && /^[.[]/.test(canonical.slice(path.length))))
-		.sort((a, b) => b.path.length - a.path.length);
-	return longest === undefined ? canonical : longest.from + canonical.slice(longest.path.length);
 }

@@ -13,6 +13,7 @@ import type {KindDefinition} from '../../api/kind.js';
 import type {PatchField, PatchFields} from '../../api/patch-schemas.cjs';
 import {definitions} from '../../api/schemas/definitions.js';
 import {record} from '../../api/schemas/parts.js';
+import {nodesSpec} from '../../api/schemas/workflow-nodes.js';
 
 /** What the file of a kind in `api/schemas` exports; a kind without a status says nothing of one. */
 type KindSchemas = {readonly schema: () => TSchema; readonly status?: () => TSchema};
@@ -29,7 +30,7 @@ async function describedBy({kind, singular}: KindDefinition): Promise<Described>
 function validatorCode(described: readonly Described[]): string {
 	const ajv = new Ajv({allErrors: true, strict: false, verbose: true, messages: false, inlineRefs: false, code: {source: true}});
 	const parts = described.map(({kind, schema, status}) => ({[kind]: schema, [`${kind}Status`]: status}));
-	const schemas = Object.assign({}, ...parts) as {readonly [name: string]: TSchema};
+	const schemas = Object.assign({WorkflowNodes: nodesSpec()}, ...parts) as {readonly [name: string]: TSchema};
 	for (const [name, schema] of Object.entries({...definitions, ...schemas})) ajv.addSchema(withoutWords(schema), name);
 	return standalone.default(ajv, Object.fromEntries(Object.keys(schemas).map(name => [name, name])));
 }

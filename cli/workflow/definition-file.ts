@@ -2,11 +2,11 @@
 
 import type {Readable} from 'node:stream';
 import {cleanJson} from '../../api/clean-json.js';
-import {isObject, type Json, type JsonObject} from '../../api/object.js';
+import {nullsKeptIn} from '../../api/dialects/normalise.js';
+import type {Json, JsonObject} from '../../api/object.js';
 import {formatProblem} from '../../api/problem.js';
 import type {WorkflowSpec} from '../../api/kinds/workflow.js';
 import type {Definition} from '../../api/states-language/definition.js';
-import {definitionOfNodes} from '../../api/states-language/from-nodes.js';
 import {readDefinition} from '../../api/states-language/validation/definition.js';
 import {readHere} from '../apply/check-here.js';
 import {prepareAll} from '../apply/prepare.js';
@@ -22,33 +22,31 @@ export async function readWorkflow(file: string, stdin: Readable): Promise<ReadW
 	const read = await readOneDocument(file, stdin);
 	if (!read.ok) return read;
 	const {document} = read;
-	const {value} = document;
-	if (value['kind'] === undefined) return definitionIn(document, value, '', {});
-	const spec = value['spec'];
-	if (isObject(spec) && spec['definition'] !== undefined)
-		return definitionIn(document, spec['definition'], 'spec.definition', spec['params'] ?? {});
-	return nodesIn(document);
+	if (document.value['kind'] === undefined) return definitionIn(document, document.value);
+	return manifestIn(document);
 }
 
-function definitionIn(document: ManifestDocument, value: Json, path: string, params: Json): ReadWorkflow {
-	const read = readDefinition(value, path);
-	if (read.ok) return {ok: true, definition: read.definition, params};
+/** Its tasks may call anything: mocks answer. */
+function definitionIn(document: ManifestDocument, value: Json): ReadWorkflow {
+	const read = readDefinition(value);
+	if (read.ok) return {ok: true, definition: read.definition, params: {}};
 	return {
 		ok: false,
 		faults: read.problems.map(problem => ({place: document.locate(problem.path), message: formatProblem(problem), code: 'ERR_INVALID'})),
 	};
 }
 
-/** What is stored today, and the older dialects. */
-async function nodesIn(document: ManifestDocument): Promise<ReadWorkflow> {
-	const bare = {...document, value: cleanJson(document.value).value as JsonObject};
-	const {prepared, faults} = await prepareAll(readHere, [bare], {namespace: 'default', isDemanded: false});
+/** As a cluster would take it. */
+async function manifestIn(document: ManifestDocument): Promise<ReadWorkflow> {
+	const {value} = document;
+	const given = {...document, value: cleanJson(value, nullsKeptIn(value)).value as JsonObject};
+	const {prepared, faults} = await prepareAll(readHere, [given], {namespace: 'default', isDemanded: false});
 	const [only] = prepared;
 	if (only === undefined) return {ok: false, faults};
 	if (only.object['kind'] !== 'Workflow') {
 		const message = `must be a Workflow, or a definition with StartAt and States, got kind ${JSON.stringify(only.object['kind'])}`;
 		return {ok: false, faults: [{place: document.locate('kind'), message, code: 'ERR_INVALID'}]};
 	}
-	const spec = only.object['spec'] as unknown as WorkflowSpec;
-	return definitionIn(document, definitionOfNodes(spec), '', (spec.params as Json | undefined) ?? {});
+	const {definition, params = {}} = only.object['spec'] as unknown as WorkflowSpec;
+	return {ok: true, definition: definition as unknown as Definition, params};
 }

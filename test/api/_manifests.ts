@@ -48,13 +48,16 @@ export const manifests = {
 		kind: 'Workflow',
 		metadata: {name: 'flow'},
 		spec: {
-			startAt: 'first',
-			params: {x: 1},
-			nodes: {
-				first: {type: 'Task', resource: 'default/add', next: 'judge'},
-				judge: {type: 'Choice', choices: [{variable: 'x', numericGreaterThan: 3, next: 'last'}], default: 'first'},
-				last: {type: 'Task'},
+			definition: {
+				StartAt: 'First',
+				States: {
+					First: {Type: 'Task', Resource: 'default/add', ResultPath: null, Next: 'Judge'},
+					Judge: {Type: 'Choice', Choices: [{Variable: '$.x', NumericGreaterThan: 3, Next: 'Last'}], Default: 'First'},
+					Last: {Type: 'Succeed'},
+				},
 			},
+			params: {x: 1, y: null},
+			ttlSecondsAfterFinished: 60,
 		},
 	},
 	Dns: {

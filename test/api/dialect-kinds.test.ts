@@ -114,41 +114,52 @@ test('a Function keeps its fields', t => {
 	t.like(readOf(older.function), {is: 'troupe.dev/v1 Function', spec: {userUploadFilePath: '/xx/example-1'}});
 });
 
-test('the nodes of dialect A’s workflow become a map of tasks and choices', t => {
-	t.deepEqual(readOf(older.workflowA), {
+/** States of the definition that a workflow becomes, but for those that merge the results of tasks. */
+function statesOf(document: unknown): {readonly [name: string]: unknown} {
+	const {definition} = readOf(document).spec as {readonly definition?: {readonly States: JsonObject}};
+	return Object.fromEntries(Object.entries(definition?.States ?? {}).filter(([name]) => !/[()]/.test(name)));
+}
+
+const taskState = (name: string, resource: string) => ({
+	Type: 'Task',
+	Resource: resource,
+	InputPath: '$.data',
+	ResultPath: '$.result',
+	Next: `${name} (merge)`,
+});
+
+test('the nodes of dialect A’s workflow become the states of a definition', t => {
+	t.like(readOf(older.workflowA), {
 		is: 'troupe.dev/v1 Workflow',
 		metadata: {name: 'flow'},
-		spec: {
-			startAt: 'node1',
-			params: {x: 1, y: 2},
-			nodes: {
-				node1: {type: 'Task', resource: 'default/f', next: 'node2'},
-				node2: {type: 'Choice', choices: [{variable: 'y', numericGreaterThan: 0, next: 'node3'}], default: 'node4'},
-				node3: {type: 'Task', resource: 'g'},
-				node4: {type: 'Task', resource: 'h'},
-			},
-		},
-		note: 'dialect A Workflow read as troupe.dev/v1 Workflow: startAt, params, nodes',
+		spec: {params: {x: 1, y: 2}},
+		note: 'dialect A Workflow read as troupe.dev/v1 Workflow: params, definition',
+	});
+	t.deepEqual(statesOf(older.workflowA), {
+		node1: taskState('node1', 'default/f'),
+		node2: {Type: 'Choice', Choices: [{Variable: "$.data['y']", NumericGreaterThan: 0, Next: 'node3'}], Default: 'node4'},
+		node3: taskState('node3', 'g'),
+		node4: taskState('node4', 'h'),
 	});
 });
 
-const checks: readonly [checkType: string, compareValue: unknown, choices: unknown, otherwise: string][] = [
-	['equal', 'a', [{variable: 'y', stringEquals: 'a', next: 'node3'}], 'node4'],
+const checks: readonly [checkType: string, compareValue: unknown, choices: readonly object[], otherwise: string][] = [
+	['equal', 'a', [{StringEquals: 'a', Next: 'node3'}], 'node4'],
 	[
 		'equal',
 		'5',
 		[
-			{variable: 'y', numericEquals: 5, next: 'node3'},
-			{variable: 'y', stringEquals: '5', next: 'node3'},
+			{NumericEquals: 5, Next: 'node3'},
+			{StringEquals: '5', Next: 'node3'},
 		],
 		'node4',
 	],
-	['notEqual', true, [{variable: 'y', booleanEquals: true, next: 'node4'}], 'node3'],
-	['numLessThan', 1.5, [{variable: 'y', numericLessThan: 1.5, next: 'node3'}], 'node4'],
-	['numGreaterAndEqualThen', '2', [{variable: 'y', numericGreaterThanEquals: 2, next: 'node3'}], 'node4'],
-	['numLessAndEqualThan', 2, [{variable: 'y', numericLessThanEquals: 2, next: 'node3'}], 'node4'],
-	['strGreaterThan', 7, [{variable: 'y', stringGreaterThan: '7', next: 'node3'}], 'node4'],
-	['strLessAndEqualThen', 'b', [{variable: 'y', stringLessThanEquals: 'b', next: 'node3'}], 'node4'],
+	['notEqual', true, [{BooleanEquals: true, Next: 'node4'}], 'node3'],
+	['numLessThan', 1.5, [{NumericLessThan: 1.5, Next: 'node3'}], 'node4'],
+	['numGreaterAndEqualThen', '2', [{NumericGreaterThanEquals: 2, Next: 'node3'}], 'node4'],
+	['numLessAndEqualThan', 2, [{NumericLessThanEquals: 2, Next: 'node3'}], 'node4'],
+	['strGreaterThan', 7, [{StringGreaterThan: '7', Next: 'node3'}], 'node4'],
+	['strLessAndEqualThen', 'b', [{StringLessThanEquals: 'b', Next: 'node3'}], 'node4'],
 ];
 
 /** Dialect A's workflow with another choice. */
@@ -161,35 +172,35 @@ function choosing(fields: JsonObject): JsonObject {
 
 for (const [checkType, compareValue, choices, otherwise] of checks) {
 	test(`the check ${checkType} with ${JSON.stringify(compareValue)} keeps its meaning`, t => {
-		const {spec} = readOf(choosing({checkType, compareValue: compareValue as string}));
-		t.like(spec, {nodes: {node2: {choices, default: otherwise}}} as never);
+		t.deepEqual(statesOf(choosing({checkType, compareValue: compareValue as string}))['node2'], {
+			Type: 'Choice',
+			Choices: choices.map(rule => ({Variable: "$.data['y']", ...rule})),
+			Default: otherwise,
+		});
 	});
 }
 
 test('dialect B’s workflow has its members beside its metadata', t => {
-	const {nodes, params, startAt} = older.workflowB;
-	t.deepEqual(readOf(older.workflowB), {
+	t.like(readOf(older.workflowB), {
 		is: 'troupe.dev/v1 Workflow',
 		metadata: {namespace: 'default', name: 'print'},
-		spec: {nodes, params, startAt},
-		note: 'dialect B /api/v1 Workflow read as troupe.dev/v1 Workflow: startAt, params, nodes',
+		spec: {params: {x: 5}},
+		note: 'dialect B /api/v1 Workflow read as troupe.dev/v1 Workflow: params, definition',
 	});
+	t.deepEqual(Object.keys(statesOf(older.workflowB)), ['addFive', 'judge', 'a', 'b']);
 	const read = normalise(older.workflowB);
 	t.deepEqual(read.ok && read.renamed.map(({path, from}) => `${path} < ${from}`), [
 		'spec.startAt < startAt',
 		'spec.params < params',
 		'spec.nodes < nodes',
+		'spec.definition < nodes',
 	]);
 });
 
 test('problems of a graph are told where the file has the field', t => {
-	const read = normalise(choosing({falseNextNodeName: 'node5'}));
-	const admitted = admitCreate(read.ok ? read.object : undefined);
-	t.is(admitted.ok ? '' : admitted.error.message, 'spec.nodes.node2.default: there is no node "node5"; did you mean "node1"?');
-	t.deepEqual(
-		read.ok && read.renamed.find(({path}) => path === 'spec.nodes.node2.default')?.from,
-		'spec.workflowNodes[1].choiceData.falseNextNodeName',
-	);
+	t.deepEqual(problemsOf(choosing({falseNextNodeName: 'node5'})), [
+		'spec.workflowNodes[1].choiceData.falseNextNodeName: there is no node "node5"; did you mean "node1"?',
+	]);
 });
 
 const refused: readonly [title: string, document: unknown, problem: string][] = [

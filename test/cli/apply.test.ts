@@ -189,3 +189,43 @@ test('files that are not there are wrong usage', async t => {
 	t.is((await troupe(['apply'])).code, 2);
 	t.regex((await troupe(['apply', 'x.yaml'])).err, /apply takes files with -f, as in: troupe apply -f x\.yaml/);
 });
+
+const flow = (state: string): string =>
+	`apiVersion: troupe.dev/v1\nkind: Workflow\nmetadata: {name: flow}\nspec:\n  definition:\n    StartAt: A\n    States:\n      A: ${state}\n`;
+
+test('nulls of a workflow are kept by create, apply and replace', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const states = (): unknown =>
+		(cluster.control.index.get('workflows/default/flow')?.spec as {definition: {States: {A: unknown}}}).definition.States.A;
+	const write = async (verb: string, state: string, became: string) => {
+		const {code, out, err} = await troupe([verb, '-f', '-'], {input: flow(state)});
+		t.deepEqual([code, out, err], [0, `workflow.troupe.dev/flow ${became}\n`, '']);
+	};
+	await write('apply', '{Type: Task, Resource: a, ResultPath: null, End: true}', 'created');
+	t.deepEqual(states(), {Type: 'Task', Resource: 'a', ResultPath: null, End: true});
+	await write('apply', '{Type: Task, Resource: a, InputPath: null, ResultPath: null, End: true}', 'configured');
+	t.deepEqual(states(), {Type: 'Task', Resource: 'a', ResultPath: null, InputPath: null, End: true});
+	await write('apply', '{Type: Task, Resource: a, InputPath: null, ResultPath: null, End: true}', 'unchanged');
+	await write('replace', '{Type: Task, Resource: b, OutputPath: null, End: true}', 'replaced');
+	t.deepEqual(states(), {Type: 'Task', Resource: 'b', OutputPath: null, End: true});
+	await write('apply', '{Type: Succeed}', 'configured');
+	t.deepEqual(states(), {Type: 'Succeed'});
+});
+
+test('a workflow of nodes is applied as a definition, and what is wrong with it is told where the file has it', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const graph = (next: string): string =>
+		`apiVersion: troupe.dev/v1\nkind: Workflow\nmetadata: {name: flow}\nspec:\n  startAt: a\n  nodes:\n    a: {type: Task, next: ${next}}\n    b: {type: Task}\n`;
+	const wrong = await troupe(['apply', '-f', '-'], {input: graph('c')});
+	t.deepEqual(wrong, {code: 1, out: '', err: 'error: stdin:7:21: spec.nodes.a.next: there is no node "c"; did you mean "a"?\n'});
+	t.deepEqual(await troupe(['apply', '-f', '-'], {input: graph('b')}), {
+		code: 0,
+		out: 'workflow.troupe.dev/flow created\n',
+		err: 'note: stdin:1:1: Workflow of nodes read as troupe.dev/v1 Workflow: definition\n',
+	});
+	t.regex((await troupe(['apply', '-f', '-'], {input: graph('b')})).out, /unchanged/);
+	t.deepEqual(Object.keys(cluster.control.index.get('workflows/default/flow')?.spec as object), ['definition']);
+	const bad = await troupe(['apply', '-f', '-'], {input: flow('{Type: Task, Resource: "activty:ask", End: true}')});
+	t.is(bad.code, 1);
+	t.regex(bad.err, /^error: stdin:8:\d+: spec\.definition\.States\.A\.Resource: .*did you mean "activity"\?\n$/);
+});

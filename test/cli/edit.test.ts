@@ -212,3 +212,14 @@ test('JSON is edited as JSON, and a Secret as it is', async t => {
 	const {out} = await line(['get', 'secret', 's', '-o', 'json'], {home});
 	t.like(JSON.parse(out), {data: {a: 'b3BlbmVk'}});
 });
+
+test('a member of a workflow that is set to null in the editor is null', async t => {
+	const {edit, cluster, home} = await open(t, 'sed -i "s/ResultPath: .*/ResultPath: null/" "$1"');
+	const definition = {StartAt: 'A', States: {A: {Type: 'Task', Resource: 'a', ResultPath: '$.a', End: true}}};
+	const flow = {apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'flow'}, spec: {definition}};
+	await line(['apply', '-f', '-'], {home, input: JSON.stringify(flow)});
+	t.deepEqual(await edit(['workflow', 'flow']), {code: 0, out: 'workflow.troupe.dev/flow edited\n', err: ''});
+	t.deepEqual(cluster.control.index.get('workflows/default/flow')?.spec, {
+		definition: {StartAt: 'A', States: {A: {Type: 'Task', Resource: 'a', ResultPath: null, End: true}}},
+	});
+});

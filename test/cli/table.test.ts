@@ -6,7 +6,7 @@ import {parseDuration} from '../../api/duration.js';
 import {wantsColour} from '../../cli/screen/terminal.js';
 import {widthFor} from '../../cli/screen/text-width.js';
 import {looksLikeHome} from '../../cli/files/home-contents.js';
-import {writtenPath} from '../../cli/apply/located.js';
+import {writtenPath} from '../../api/dialects/rewrite.js';
 
 test('columns stand three spaces apart and lines have no tail', async t => {
 	const rows = [

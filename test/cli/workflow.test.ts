@@ -147,7 +147,7 @@ nodes:
 	const run = await workflows(t, {
 		'w.yaml': manifest,
 		'm.json': cases,
-		'd.json': {kind: 'Workflow', spec: {definition: order, params: {n: 1}}},
+		'd.json': {apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'order'}, spec: {definition: order, params: {n: 1}}},
 		'e.json': {TestCases: {c: {States: {Charge: {Return: 1}}}}},
 	});
 	t.regex((await run(['test', 'w.yaml', '--mock', 'm.json'])).out, /output: \{"x":5,"end":"b"\}/);
@@ -160,6 +160,8 @@ test('what is wrong with a file is told by its place, and nothing is run', async
 	const files = {
 		'wrong.yaml': 'StartAt: A\nStates:\n  A:\n    Type: Task\n    Resource: f\n    Nxt: B\n',
 		'order.json': order,
+		'arn.yaml':
+			'apiVersion: troupe.dev/v1\nkind: Workflow\nmetadata: {name: w}\nspec:\n  definition: {StartAt: A, States: {A: {Type: Task, Resource: "arn:aws:states:::lambda:invoke", End: true}}}\n',
 		'kind.yaml': 'kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n',
 		'nodes.yaml': 'kind: Workflow\napiVersion: troupe.dev/v1\nmetadata: {name: w}\nspec: {startAt: a, nodes: {a: {type: Task, next: b}}}\n',
 		'two.yaml': 'a: 1\n---\nb: 1\n',
@@ -177,6 +179,7 @@ test('what is wrong with a file is told by its place, and nothing is run', async
 			/wrong\.yaml:6:5: States\.A\.Nxt: unknown member "Nxt" of a Task state; did you mean "Next"\?/,
 			/wrong\.yaml:3:3: States\.A: Next or "End": true is missing/,
 		],
+		[['test', 'arn.yaml'], 1, /arn\.yaml:5:\d+: spec\.definition\.States\.A\.Resource: must be /],
 		[['test', 'kind.yaml'], 1, /kind\.yaml:1:1: must be a Workflow, or a definition with StartAt and States, got kind "Pod"/],
 		[['test', 'nodes.yaml'], 1, /nodes\.yaml:4:\d+: spec\.nodes\.a\.next: there is no node "b"/],
 		[['test', 'text.json'], 1, /text\.json:1:13: is no JSON/],

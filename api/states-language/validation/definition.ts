@@ -11,16 +11,21 @@ import {withinBytes} from '../data-bounds.js';
 import type {Definition} from '../definition.js';
 import {checkGraph} from './graph.js';
 import {checkMembers, checkNumber, type Found} from './report.js';
-import {checkState} from './states.js';
+import {checkState, type ResourceProblem} from './states.js';
 
 export type ReadDefinition =
 	{readonly ok: true; readonly definition: Definition} | {readonly ok: false; readonly problems: readonly Problem[]};
 
 /** What is found on the way through all machines of a definition. */
-type Walk = {readonly found: Found; readonly names: Map<string, string>; states: number};
+type Walk = {readonly found: Found; readonly names: Map<string, string>; states: number; readonly resourceProblem: ResourceProblem};
 
-/** A definition that can be run, or what is wrong with it; paths of fields begin with `base`, as in `spec.definition`. */
-export function readDefinition(value: unknown, base = ''): ReadDefinition {
+const anyResource: ResourceProblem = () => undefined;
+
+/**
+ * A definition that can be run, or what is wrong with it; paths of fields begin with `base`, as in `spec.definition`. What a Task calls may be
+ * anything where nobody says what is wrong with it.
+ */
+export function readDefinition(value: unknown, base = '', resourceProblem = anyResource): ReadDefinition {
 	const cleaned = cleanJson(value, true);
 	if (cleaned.problems.length > 0)
 		return {ok: false, problems: cleaned.problems.map(problem => ({...problem, path: below(base, problem.path)}))};
@@ -28,7 +33,7 @@ export function readDefinition(value: unknown, base = ''): ReadDefinition {
 	if (!withinBytes(cleaned.value, limits.statesDefinitionBytes))
 		refuse(found, base, `has more than ${limits.statesDefinitionBytes} bytes; parts of it can be workflows of their own`);
 	else {
-		const walk: Walk = {found, names: new Map(), states: 0};
+		const walk: Walk = {found, names: new Map(), states: 0, resourceProblem};
 		checkMachine(walk, base, cleaned.value, {further: ['Version', 'TimeoutSeconds'], depth: 0});
 		if (isObject(cleaned.value)) checkOutermost(found, base, cleaned.value);
 	}
@@ -72,7 +77,10 @@ function checkMachine(walk: Walk, path: string, machine: Json | undefined, {furt
 	for (const [name, state] of Object.entries(States)) {
 		const at = joinPath(joinPath(path, 'States'), name);
 		checkName(walk, at, name);
-		checkState(found, at, state ?? null, (inner, each, more) => checkMachine(walk, inner, each, {further: more, depth: depth + 1}));
+		checkState(found, at, state ?? null, {
+			checkMachine: (inner, each, more) => checkMachine(walk, inner, each, {further: more, depth: depth + 1}),
+			resourceProblem: walk.resourceProblem,
+		});
 	}
 	checkGraph(found, path, machine);
 }

@@ -27,7 +27,12 @@ import {checkCatch, checkRetry} from './retry.js';
 /** Looks at a machine within a state. */
 export type CheckMachine = (path: string, machine: Json | undefined, further: readonly string[]) => void;
 
-type Part = {readonly found: Found; readonly path: string; readonly state: JsonObject; readonly checkMachine: CheckMachine};
+/** What is wrong with what a Task calls; undefined: nothing. */
+export type ResourceProblem = (resource: string) => string | undefined;
+
+type Around = {readonly checkMachine: CheckMachine; readonly resourceProblem: ResourceProblem};
+
+type Part = Around & {readonly found: Found; readonly path: string; readonly state: JsonObject};
 
 const inputAndOutput = ['InputPath', 'OutputPath'];
 const transition = ['Next', 'End'];
@@ -79,7 +84,7 @@ const typeNames = Object.keys(types);
 
 const allMembers = Object.values(types).flatMap(({members}) => members);
 
-export function checkState(found: Found, path: string, state: Json, checkMachine: CheckMachine): void {
+export function checkState(found: Found, path: string, state: Json, around: Around): void {
 	if (!isObject(state)) return refuse(found, path, `must be an object, got ${shown(state)}`);
 	const {Type} = state;
 	const rule = typeof Type === 'string' && Object.hasOwn(types, Type) ? types[Type] : undefined;
@@ -94,7 +99,7 @@ export function checkState(found: Found, path: string, state: Json, checkMachine
 	checkPath(found, `${path}.OutputPath`, state['OutputPath'], true);
 	if (rule.members.includes('ResultPath')) checkReferencePath(found, `${path}.ResultPath`, state['ResultPath'], true);
 	if (rule.members.includes('Next')) checkTransition(found, path, state);
-	rule.check({found, path, state, checkMachine});
+	rule.check({...around, found, path, state});
 }
 
 function checkTransition(found: Found, path: string, {Next, End}: JsonObject): void {
@@ -113,11 +118,15 @@ function checkWork({found, path, state}: Part): void {
 }
 
 function checkTask(part: Part): void {
-	const {found, path, state} = part;
+	const {found, path, state, resourceProblem} = part;
 	checkWork(part);
 	const {Resource, TimeoutSeconds, HeartbeatSeconds} = state;
 	if (typeof Resource !== 'string' || Resource === '')
 		refuse(found, `${path}.Resource`, `must say what is called, got ${shown(Resource)}`, 'FieldValueRequired');
+	else {
+		const problem = resourceProblem(Resource);
+		if (problem !== undefined) refuse(found, `${path}.Resource`, problem);
+	}
 	checkOneOf(found, path, state, ['TimeoutSeconds', 'TimeoutSecondsPath']);
 	checkOneOf(found, path, state, ['HeartbeatSeconds', 'HeartbeatSecondsPath']);
 	for (const field of ['TimeoutSeconds', 'HeartbeatSeconds']) {

@@ -1,16 +1,17 @@
-// Workflows in the form that is stored today: what they become, and that they do as the older dialects say.
+// Workflows in their older form: what they become, and that they do as the older dialects say.
 
 import test from 'ava';
 import {normalise} from '../../../api/dialects/normalise.js';
 import type {Json, JsonObject} from '../../../api/object.js';
+import type {Definition} from '../../../api/states-language/definition.js';
 import {definitionOfNodes, type NodesSpec} from '../../../api/states-language/from-nodes.js';
-import {choiceOperators} from '../../../api/rules/workflow.js';
+import {choiceOperators} from '../../../api/rules/workflow-nodes.js';
 import {errorOf, gives, outputOf, runOf, wayOf} from '../../actors/workflows/_runs.js';
 
-function specOf(document: JsonObject): NodesSpec & {readonly params: Json} {
+function specOf(document: JsonObject): {readonly definition: Definition; readonly params: Json} {
 	const read = normalise(document);
 	if (!read.ok) throw new Error(JSON.stringify(read.problems));
-	return read.object.spec as NodesSpec & {readonly params: Json};
+	return read.object.spec as {readonly definition: Definition; readonly params: Json};
 }
 
 const dialectB = (x: number): JsonObject => ({
@@ -39,7 +40,7 @@ test('dialect B: results are merged into the params, and a choice is taken by th
 		[6, 'b'],
 	] as const) {
 		const spec = specOf(dialectB(x));
-		const ran = runOf(definitionOfNodes(spec), spec.params, {
+		const ran = runOf(spec.definition, spec.params, {
 			addFive: call => gives({x: Number((call.input as JsonObject)['x']) + 5}),
 			a: [gives({printed: 'a'})],
 			b: [gives({printed: 'b'})],
@@ -48,7 +49,7 @@ test('dialect B: results are merged into the params, and a choice is taken by th
 		t.deepEqual(
 			ran.calls.map(({state, resource, input}) => [state, resource, input]),
 			[
-				['addFive', 'addFive', {x, kept: true}],
+				['addFive', 'addfive', {x, kept: true}],
 				[end, end === 'a' ? 'other/printer' : 'b', {x: x + 5, kept: true}],
 			],
 		);
@@ -88,7 +89,7 @@ test('dialect A: a number and its text are the same to equal', t => {
 	];
 	for (const [checkType, compareValue, y, way] of rows) {
 		const spec = specOf(dialectA(checkType, compareValue));
-		const ran = runOf(definitionOfNodes(spec), spec.params, {node1: [gives({y})], yes: [gives({way: 'yes'})], no: [gives({way: 'no'})]});
+		const ran = runOf(spec.definition, spec.params, {node1: [gives({y})], yes: [gives({way: 'yes'})], no: [gives({way: 'no'})]});
 		t.deepEqual(outputOf(ran), {x: 1, y, way}, `${checkType} ${JSON.stringify(compareValue)}`);
 		t.is(ran.calls[0]?.resource, 'default/f');
 	}
@@ -136,6 +137,6 @@ test('each operator compares as its name says, and says nothing of other types',
 
 test('a result that is no object, and a member that is not there, fail the run', t => {
 	const spec = specOf(dialectB(5));
-	t.is(errorOf(runOf(definitionOfNodes(spec), spec.params, {addFive: [gives(5)]}))?.Error, 'States.IntrinsicFailure');
-	t.is(errorOf(runOf(definitionOfNodes(spec), {}, {addFive: [gives({})]}))?.Error, 'States.Runtime');
+	t.is(errorOf(runOf(spec.definition, spec.params, {addFive: [gives(5)]}))?.Error, 'States.IntrinsicFailure');
+	t.is(errorOf(runOf(spec.definition, {}, {addFive: [gives({})]}))?.Error, 'States.Runtime');
 });

@@ -218,4 +218,32 @@ export const ofApi: readonly Mistake[] = [
 		becomes: '*$',
 		test: 'test/api/image-name.test.ts',
 	},
+	{
+		what: 'behind the definition of a workflow nulls stay everywhere',
+		file: 'api/clean-json.ts',
+		text: 'walk.keepsNulls = outside;',
+		becomes: '',
+		test: 'test/api/workflow.test.ts',
+	},
+	{
+		what: 'a workflow that calls what nothing can call is taken',
+		file: 'api/rules/workflow.ts',
+		text: 'readDefinition(definition, path, resourceProblem)',
+		becomes: 'readDefinition(definition, path)',
+		test: 'test/api/workflow.test.ts',
+	},
+	{
+		what: 'a graph of nodes is told of by the fields of a definition',
+		file: 'api/dialects/workflow-nodes.ts',
+		text: 'path: writtenPath(problem.path, renamed)',
+		becomes: 'path: problem.path',
+		test: 'test/api/workflow.test.ts',
+	},
+	{
+		what: 'workflows of the first version start runs when the second begins',
+		file: 'api/kinds/workflow.ts',
+		text: ', startedGeneration: object.metadata.generation',
+		becomes: '',
+		test: 'test/api/workflow.test.ts',
+	},
 ];
