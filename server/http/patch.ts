@@ -4,6 +4,7 @@ import {AppError} from '../../api/errors.js';
 import {inertWarnings} from '../../api/inert.js';
 import {readJsonPatch} from '../../api/json-patch.js';
 import {limits} from '../../api/limits.js';
+import {lostNullWarnings} from '../../api/lost-nulls.js';
 import {isObject, type ApiObject, type Draft, type Json, type JsonObject} from '../../api/object.js';
 import {applyPatch, type Patch} from '../../api/patch.js';
 import type {PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
@@ -28,9 +29,12 @@ export async function patch(backend: Backend, exchange: Exchange, target: Target
 	const patched = await (isSecret(target.kind) && change.patchType !== undefined
 		? inTurn(backend, entryOf(backend, target).key, () => patchOpened(backend, exchange, target, change))
 		: patchCommitted(backend, exchange, target, change));
-	addWarnings(exchange.response, inertWarnings(target.kind, patched.metadata.name));
+	const lost = isMerge(change) ? lostNullWarnings(target.kind, patched, change.patch['metadata']) : [];
+	addWarnings(exchange.response, [...inertWarnings(target.kind, patched.metadata.name), ...lost]);
 	await sendObject(backend, exchange, target.kind, patched, 200);
 }
+
+const isMerge = (change: Patch): change is Exclude<Patch, {readonly patchType: 'json'}> => change.patchType !== 'json';
 
 /** The body of a patch. An empty one changes nothing. */
 export async function readPatch({request}: Exchange, {kind}: Target): Promise<Patch> {

@@ -6,6 +6,7 @@ import {AppError, type Failure} from '../../api/errors.js';
 import {inertWarnings} from '../../api/inert.js';
 import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {lostNullWarnings} from '../../api/lost-nulls.js';
 import type {ApiObject, Draft} from '../../api/object.js';
 import type {CreateObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {readDraft} from './draft.js';
@@ -24,7 +25,8 @@ export async function create(backend: Backend, exchange: Exchange, target: Targe
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: CreateObject = {type: 'create', object, dryRun};
 	const created = await askCollection(backend, exchange, {...target, name: object.metadata.name}, message);
-	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, created.metadata.name)]);
+	const lost = lostNullWarnings(target.kind, created, given.metadata);
+	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, created.metadata.name), ...lost]);
 	await sendObject(backend, exchange, target.kind, created, 201);
 }
 

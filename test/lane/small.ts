@@ -91,6 +91,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'inspection',
 		'list',
 		'logs',
+		'lost-nulls',
 		'metrics',
 		'mqtt-gate',
 		'net-check',
