@@ -24,6 +24,7 @@ import {podDisruptionBudget} from './kinds/poddisruptionbudget.js';
 import {priorityClass} from './kinds/priorityclass.js';
 import {replicaSet} from './kinds/replicaset.js';
 import {resourceQuota} from './kinds/resourcequota.js';
+import {run} from './kinds/run.js';
 import {secret} from './kinds/secret.js';
 import {service} from './kinds/service.js';
 import {slurmJob} from './kinds/slurmjob.js';
@@ -57,6 +58,7 @@ export const kinds: readonly KindDefinition[] = [
 	resourceQuota,
 	functionKind,
 	workflow,
+	run,
 	dns,
 	slurmJob,
 	clusterConfig,

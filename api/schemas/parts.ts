@@ -63,6 +63,9 @@ export const shared = <Schema extends () => TSchema>(name: DefinitionName) => Ty
 export type DefinitionName =
 	'Condition' | 'Container' | 'ContainerStatus' | 'LabelSelector' | 'LifecycleHandler' | 'Metadata' | 'PodSpec' | 'Probe';
 
+/** Any value, null too. */
+export const anyJson = () => Type.Unknown();
+
 /** An object nothing looks into. */
 export const anyObject = () => Type.Unsafe<{readonly [key: string]: unknown}>({type: 'object'});
 

@@ -60,6 +60,12 @@ export const manifests = {
 			ttlSecondsAfterFinished: 60,
 		},
 	},
+	Run: {
+		apiVersion: 'troupe.dev/v1',
+		kind: 'Run',
+		metadata: {name: 'flow-1'},
+		spec: {workflow: 'flow', input: {x: 1, y: null}},
+	},
 	Dns: {
 		apiVersion: 'troupe.dev/v1',
 		kind: 'Dns',

@@ -47,6 +47,7 @@ const rows: {readonly [kind: string]: readonly unknown[]} = {
 	HorizontalPodAutoscaler: ['web', 'Deployment/web', 'cpu: <unknown>/50%', 1, 5, 0, '3m20s'],
 	Function: ['add', 'python', '0/0', '10', '<none>', '3m20s'],
 	Workflow: ['flow', 'First', 3, '<none>', '3m20s'],
+	Run: ['flow-1', 'flow', 'Pending', '<none>', 0, '<none>', '3m20s'],
 	Dns: ['site', 'test.com', '/api=web:80', '3m20s'],
 	SlurmJob: ['cuda', 'dgx2', 1, 1, '<none>', '3m20s', '<none>'],
 };

@@ -229,3 +229,22 @@ test('a workflow of nodes is applied as a definition, and what is wrong with it 
 	t.is(bad.code, 1);
 	t.regex(bad.err, /^error: stdin:8:\d+: spec\.definition\.States\.A\.Resource: .*did you mean "activity"\?\n$/);
 });
+
+test('runs are made, shown by their columns and their phase, and not among all', async t => {
+	const {troupe} = await openCluster(t);
+	const run = (name: string, more: object = {}) =>
+		JSON.stringify({apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name}, spec: {workflow: 'flow', ...more}});
+	for (const name of ['one', 'two'])
+		t.regex((await troupe(['create', '-f', '-'], {input: run(name, {input: {a: null}})})).out, /^run\.troupe\.dev\/\w+ created\n$/);
+	t.regex(
+		(await troupe(['get', 'runs'])).out,
+		/^NAME +WORKFLOW +STATUS +AT +STEPS +DURATION +AGE\none +flow +Pending +<none> +0 +<none> +\d+s\ntwo +/,
+	);
+	t.regex((await troupe(['get', 'runs', '--field-selector', 'status.phase=Pending,spec.workflow=flow'])).out, /\none .*\ntwo /);
+	t.regex((await troupe(['get', 'runs', '-l', 'troupe.dev/workflow=flow', '-o', 'name'])).out, /one\n.*two\n$/);
+	t.notRegex((await troupe(['get', 'all'])).out, /run\.troupe/);
+	t.regex((await troupe(['get', 'run', 'one', '-o', 'yaml'])).out, /\n {4}a: null\n/);
+	const changed = await troupe(['apply', '-f', '-'], {input: run('one', {input: {a: 1}})});
+	t.is(changed.code, 1);
+	t.regex(changed.err, /spec\.input: cannot be changed/);
+});

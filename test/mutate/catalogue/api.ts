@@ -246,4 +246,11 @@ export const ofApi: readonly Mistake[] = [
 		becomes: '',
 		test: 'test/api/workflow.test.ts',
 	},
+	{
+		what: 'the end of a run is taken back',
+		file: 'api/kinds/run.ts',
+		text: "before['cancel'] === true &&",
+		becomes: 'false &&',
+		test: 'test/api/run.test.ts',
+	},
 ];
