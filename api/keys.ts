@@ -56,6 +56,27 @@ export function parseArtifactStoreKey(key: string): {readonly hex: string; reado
 	return hex === '' ? undefined : {hex, part: part === 'meta' ? part : Number(part)};
 }
 
+const partsPrefix = '/troupe/parts/';
+const historyPrefix = '/troupe/history/';
+
+/** Where the store keeps a part of an object, and one record of its history. */
+export const partStoreKey = (key: ObjectKey, name: string): string => `${partsPrefix}${key}/${name}`;
+export const historyStoreKey = (key: ObjectKey, number: number): string => `${historyPrefixOf(key)}${String(number).padStart(historyDigits, '0')}`;
+/** What the store keys of all records of an object's history begin with; they sort by number. */
+export const historyPrefixOf = (key: ObjectKey): string => `${historyPrefix}${key}/`;
+
+const historyDigits = 12;
+
+/** What a store key has beside an object; undefined for any other key. */
+export function parseBesideStoreKey(
+	key: string,
+): {readonly key: ObjectKey; readonly part: string} | {readonly key: ObjectKey; readonly number: number} | undefined {
+	const [, object = '', part = ''] = /^\/troupe\/parts\/([^/]+\/[^/]+\/[^/]+)\/(.*)$/s.exec(key) ?? [];
+	if (object !== '') return {key: object, part};
+	const [, owner = '', number = ''] = /^\/troupe\/history\/([^/]+\/[^/]+\/[^/]+)\/(\d{12})$/.exec(key) ?? [];
+	return owner === '' ? undefined : {key: owner, number: Number(number)};
+}
+
 const deliveriesPrefix = '/troupe/deliveries/';
 const resultsPrefix = '/troupe/results/';
 
@@ -77,11 +98,12 @@ export function parseDeliveryStoreKey(key: string): {readonly holds: 'delivery' 
 }
 
 /**
- * What a start of the control plane keeps of a record. What is large is read when it is asked for: of parts of artifacts nothing is kept, of
- * deliveries and their answers their first line.
+ * What a start of the control plane keeps of a record. What is large is read when it is asked for: of parts of artifacts and of histories nothing
+ * is kept, of deliveries and their answers their first line.
  */
 export function bodyAtLoad(key: string, body: string): string {
 	if (key.startsWith(artifactsPrefix)) return key.endsWith('/meta') ? body : '';
+	if (key.startsWith(historyPrefix)) return '';
 	if (!key.startsWith(deliveriesPrefix) && !key.startsWith(resultsPrefix)) return body;
 	const end = body.indexOf('\n');
 	// Of a slice the engine would keep all of the text.

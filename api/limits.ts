@@ -240,6 +240,8 @@ export const limits = {
 	/** One transaction of the commit pipeline (etcd takes 128 operations and 1.5 MB). */
 	batchOperations: 100,
 	batchBytes: 1_200_000,
+	/** Removals of what was kept beside objects that go with one batch, so that they keep nobody waiting. */
+	leavingParts: 30,
 	/** A batch whose outcome is unknown is asked for so often, with so much between; then the term ends. */
 	storeAskAttempts: 5,
 	storeAskMs: 200,
@@ -1321,7 +1323,7 @@ export const limits = {
 	statesMapItems: 10_000,
 	statesMapConcurrency: 1_000,
 	/** Branches or items that one step begins; where a template makes their inputs. */
-	statesMapPortion: 100,
+	statesMapPortion: 40,
 	statesMapMadePortion: 10,
 	/** Of an error that is kept: its name and its cause. */
 	statesErrorCharacters: 256,
@@ -1331,6 +1333,16 @@ export const limits = {
 	/** What a Wait or a pause before another try lasts at most, a year and a day; and a task or a run that says how long. */
 	statesWaitSeconds: 31_622_400,
 	statesTaskSeconds: 99_999_999,
+	/** What a state of a run has told, or called, and what was not taken or could not be said, is told or called again after so long. */
+	runAgainMs: 1_000,
+	/** So long it waits for what it has called, and then asks again for the same attempt: timers can be no longer. */
+	runCallMs: 2_000_000_000,
+	/** Of a state inside a Parallel or a Map the history has an input up to so many bytes. */
+	runHistoryInputBytes: 4_096,
+	/** Older definitions of a workflow that are kept though no run goes by them. */
+	workflowRevisions: 10,
+	/** A run is deleted so long after its end where nothing else is said. */
+	runTtlSeconds: 604_800,
 	/** Cases of a file of mocks, what the run of one does, how much of its path is kept, and how many lines are shown. */
 	workflowTestCases: 200,
 	workflowTestSteps: 200_000,

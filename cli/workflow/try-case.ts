@@ -6,9 +6,10 @@ import type {Json} from '../../api/object.js';
 import type {Definition} from '../../api/states-language/definition.js';
 import {rehearse, type Answer, type Call, type Rehearsed, type TimedNews} from '../../actors/workflows/rehearsal.js';
 import type {RunEnding} from '../../actors/workflows/run.js';
+import {statesTools} from '../../system/time/states-tools.js';
+import {seededRandom} from '../../system/time/random.js';
 import {goneThrough} from './coverage.js';
 import type {Expected, MockCase} from './mock-file.js';
-import {tools} from './tools.js';
 
 /** How a run has ended, without its time. */
 export type Ending =
@@ -41,7 +42,8 @@ export function tryCase(definition: Definition, each: MockCase, input: Json): Tr
 		definition,
 		run: {id: each.name, name: each.name, workflow: 'workflow', input: each.input ?? input},
 		startMs: each.startMs,
-		tools: tools(),
+		// The same in each run of a case.
+		tools: statesTools(seededRandom(1)),
 		stepsMax: limits.workflowTestSteps,
 		answer: answering(each, missing),
 	});

@@ -107,13 +107,14 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			mayAct: mandate.holds,
 			persistent: {
 				known: index,
-				submit({key, object, origin, done: committed}) {
+				submit({origin, done: committed, ...write}) {
+					const {key} = write;
 					origins.set(key, origin);
 					const settled: typeof committed = outcome => {
 						if (!outcome.ok) origins.delete(key);
 						committed(outcome);
 					};
-					pipeline.submit({key, object, done: settled});
+					pipeline.submit({...write, done: settled});
 					events.flushWith(key);
 				},
 				recordEvent: (key, event) => events.record(key, event),

@@ -70,10 +70,20 @@ function loadAll(options: EpochOptions, meta: Meta, done: (outcome: Outcome<Meta
 	});
 }
 
+/** Of what is no object: what is wrong with it, if anything. */
+function loadFurther({index, onRecord}: Pick<EpochOptions, 'index' | 'onRecord'>, key: string, body: string): string | undefined {
+	try {
+		if (!index.parts.load(key, body)) onRecord?.(key, body);
+		return undefined;
+	} catch (error) {
+		return `it is no JSON: ${(error as Error).message}`;
+	}
+}
+
 /** What is wrong with a record, if anything. */
 function loadOne({index, onRecord, ...schemas}: EpochOptions, meta: Meta, {key, body}: StoredRecord): string | undefined {
 	const parsed = parseStoreKey(key);
-	if (parsed?.holds !== 'object') return void onRecord?.(key, body);
+	if (parsed?.holds !== 'object') return loadFurther({index, onRecord}, key, body);
 	const record = parseRecord(parsed.key, body);
 	if ('problem' in record) return record.problem;
 	if (Number(record.object.metadata.resourceVersion) > meta.version) return `it is newer than the store's counter, ${meta.version}`;

@@ -3,9 +3,9 @@
 
 import {Buffer} from 'node:buffer';
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
-import {parseObjectKey, storeKey, type ObjectKey} from '../../api/keys.js';
+import {historyStoreKey, parseObjectKey, partStoreKey, storeKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {ApiObject} from '../../api/object.js';
+import type {ApiObject, Json} from '../../api/object.js';
 import type {Submission} from '../kernel/actor-options.js';
 import {formatRecord} from '../store/record.js';
 import type {Write} from '../store/store.js';
@@ -28,6 +28,8 @@ export type VersionedWrite = {
 	readonly waiting: Waiting;
 	readonly version: number;
 	readonly write: Write;
+	/** In the same transaction: what is kept beside the object. */
+	readonly beside: readonly Write[];
 	/** The revision as the index will hold it; its bytes are made once, for store, index, watchers and topics. */
 	readonly object: ApiObject | undefined;
 	readonly json: () => string;
@@ -48,6 +50,8 @@ export type BatchContext = {
 	readonly schemaVersionOf: (plural: string) => number | undefined;
 	/** Whether there is something to remove. */
 	readonly exists: (key: ObjectKey) => boolean;
+	/** The number of the next record of an object's history. */
+	readonly nextInHistory: (key: ObjectKey) => number;
 };
 
 export function assemble(queue: readonly Waiting[], around: BatchContext): Assembled {
@@ -55,16 +59,18 @@ export function assemble(queue: readonly Waiting[], around: BatchContext): Assem
 	const refused: Refused[] = [];
 	const keys = new Set<string>();
 	let bytes = 0;
+	let operations = 0;
 	for (const waiting of queue) {
 		// No write overtakes another: a second write of one key, or one that does not fit, begins the next batch.
-		if (writes.length === limits.batchOperations || keys.has(waiting.storeKey)) break;
-		const write = versioned(waiting, around.lastVersion + writes.length + 1, around.schemaVersionOf);
-		const size = atMostBytes(write);
+		if (operations === limits.batchOperations || keys.has(waiting.storeKey)) break;
+		const write = versioned(waiting, around.lastVersion + writes.length + 1, around);
+		const size = {object: atMostBytes(write), all: atMostBytes(write) + bytesOf(write.beside), operations: 1 + write.beside.length};
 		const error = refusal(waiting, size, around);
-		if (error === undefined && bytes + size > limits.batchBytes) break;
+		if (error === undefined && (bytes + size.all > limits.batchBytes || operations + size.operations > limits.batchOperations)) break;
 		if (error !== undefined) refused.push({waiting, error});
 		else {
-			bytes += size;
+			bytes += size.all;
+			operations += size.operations;
 			keys.add(waiting.storeKey);
 			writes.push(write);
 		}
@@ -72,10 +78,20 @@ export function assemble(queue: readonly Waiting[], around: BatchContext): Assem
 	return {writes, refused, taken: writes.length + refused.length};
 }
 
-function refusal(waiting: Waiting, bytes: number, {exists}: BatchContext): Failure | undefined {
-	if (bytes > limits.objectBytes) {
-		const message = `"${waiting.storeKey}" would have ${bytes} bytes; one record may have up to ${limits.objectBytes}`;
+/** Of one waiting write: the bytes of its object or record, those of all that goes with it, and how many writes these are. */
+type Size = {readonly object: number; readonly all: number; readonly operations: number};
+
+const bytesOf = (writes: readonly Write[]): number =>
+	writes.reduce((sum, {key, body}) => sum + key.length + Buffer.byteLength(body?.() ?? ''), 0);
+
+function refusal(waiting: Waiting, {object, all, operations}: Size, {exists}: BatchContext): Failure | undefined {
+	if (object > limits.objectBytes) {
+		const message = `"${waiting.storeKey}" would have ${object} bytes; one record may have up to ${limits.objectBytes}`;
 		return failure('ERR_TOO_LARGE', {message});
+	}
+	if (all > limits.batchBytes || operations > limits.batchOperations) {
+		const message = `"${waiting.storeKey}" and what is kept beside it would be ${operations} writes of ${all} bytes at once`;
+		return failure('ERR_TOO_LARGE', {message: `${message}; up to ${limits.batchOperations} of ${limits.batchBytes} bytes are taken`});
 	}
 	// Asked for while its creation was waiting, which then failed.
 	if (waiting.type === 'object' && waiting.submission.object === undefined && !exists(waiting.submission.key)) {
@@ -84,19 +100,31 @@ function refusal(waiting: Waiting, bytes: number, {exists}: BatchContext): Failu
 	return undefined;
 }
 
-function versioned(waiting: Waiting, version: number, schemaVersionOf: (plural: string) => number | undefined): VersionedWrite {
+function versioned(waiting: Waiting, version: number, {schemaVersionOf, nextInHistory}: BatchContext): VersionedWrite {
 	if (waiting.type === 'raw') {
 		const body = waiting.body === undefined ? undefined : once(waiting.body);
-		return {waiting, version, write: {key: waiting.storeKey, body}, object: undefined, json: body ?? nothing};
+		return {waiting, version, write: {key: waiting.storeKey, body}, beside: [], object: undefined, json: body ?? nothing};
 	}
 	const {key, object: candidate} = waiting.submission;
+	// What was beside it goes afterwards, in portions.
 	if (candidate === undefined) {
-		return {waiting, version, write: {key: waiting.storeKey, body: undefined}, object: undefined, json: nothing};
+		return {waiting, version, write: {key: waiting.storeKey, body: undefined}, beside: [], object: undefined, json: nothing};
 	}
+	const beside = besideWrites(waiting.submission, nextInHistory);
 	const object = {...candidate, metadata: {...candidate.metadata, resourceVersion: String(version)}};
 	const json = once(() => inOnePiece(JSON.stringify(object)));
 	const schemaVersion = schemaVersionOf(parseObjectKey(key).plural) ?? 1;
-	return {waiting, version, write: {key: waiting.storeKey, body: () => formatRecord(schemaVersion, json())}, object, json};
+	return {waiting, version, write: {key: waiting.storeKey, body: () => formatRecord(schemaVersion, json())}, beside, object, json};
+}
+
+function besideWrites({key, beside}: Submission, nextInHistory: BatchContext['nextInHistory']): readonly Write[] {
+	const {parts = new Map<string, Json>(), history} = beside ?? {};
+	return [
+		...[...parts].flatMap(([name, value]) =>
+			value === undefined ? [] : [{key: partStoreKey(key, name), body: once(() => JSON.stringify(value))}],
+		),
+		...(history === undefined ? [] : [{key: historyStoreKey(key, nextInHistory(key)), body: once(() => JSON.stringify(history))}]),
+	];
 }
 
 const nothing = (): string => '';

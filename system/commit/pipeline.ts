@@ -4,9 +4,10 @@
 // Flushes run by `defer`, never inside a submit: actors that are answered by one batch can be in the next (group commit).
 
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
-import {address, controlSystem, parseObjectKey, type ObjectKey} from '../../api/keys.js';
+import {address, controlSystem, parseObjectKey, partStoreKey, type ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import type {Submission} from '../kernel/actor-options.js';
-import type {Change} from '../index/object-index.js';
+import type {Change, ObjectIndex} from '../index/object-index.js';
 import {assemble, objectWrite, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
 import {commitSettled, type Settled} from './settled-commit.js';
 import type {Meta} from '../store/store.js';
@@ -39,6 +40,8 @@ export type Pipeline = {
 	readonly epoch: () => number;
 	/** Every change since the start. */
 	readonly ring: WatchRing;
+	/** The records of an object's history are kept elsewhere: they leave the store, in portions. */
+	readonly dropHistory: (key: ObjectKey) => void;
 	/** Writes without an outcome yet. */
 	readonly waiting: () => number;
 	/** Why the last batch was not taken; undefined: it was. */
@@ -60,6 +63,9 @@ type State = {
 	lastVersion: number;
 	queue: Waiting[];
 	inFlight: readonly VersionedWrite[];
+	/** Store keys of what was kept beside objects, and has to go: a portion with each batch. What is lost of this list is found again at the next start. */
+	leaving: string[];
+	leavingInFlight: readonly string[];
 	flushScheduled: boolean;
 	/** The newest unanswered submission of a key: whether its object will exist. */
 	readonly newest: Map<ObjectKey, Submission>;
@@ -80,6 +86,8 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		lastVersion: meta.version,
 		queue: [],
 		inFlight: [],
+		leaving: [...leftBehind(options.index)],
+		leavingInFlight: [],
 		flushScheduled: false,
 		newest: new Map(),
 		replaceable: new Map(),
@@ -87,9 +95,11 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		ended: undefined,
 		whenStopped: [],
 	};
+	if (state.leaving.length > 0) scheduleFlush(state);
 	return {
 		submit: submission => submit(state, submission),
 		put: (storeKey, body, done) => put(state, storeKey, body, done),
+		dropHistory: key => leave(state, options.index.parts.dropHistory(key)),
 		get meta() {
 			return state.meta;
 		},
@@ -103,6 +113,17 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 			scheduleFlush(state);
 		},
 	};
+}
+
+/** What is beside objects that there are not: the process ended before it had removed it. */
+function* leftBehind(index: ObjectIndex): Iterable<string> {
+	for (const key of [...index.parts.owners()]) if (index.entry(key) === undefined) yield* index.parts.drop(key);
+}
+
+function leave(state: State, storeKeys: readonly string[]): void {
+	if (storeKeys.length === 0) return;
+	for (const storeKey of storeKeys) state.leaving.push(storeKey);
+	scheduleFlush(state);
 }
 
 function submit(state: State, submission: Submission): void {
@@ -149,21 +170,34 @@ function flush(state: State): void {
 		lastVersion,
 		schemaVersionOf: options.schemaVersionOf,
 		exists: key => options.index.get(key) !== undefined,
+		nextInHistory: key => options.index.parts.nextOf(key),
 	});
 	for (const waiting of state.queue.splice(0, taken)) if (waiting.type === 'raw') state.replaceable.delete(waiting.storeKey);
 	state.inFlight = writes;
-	if (writes.length > 0) {
+	const all = writes.flatMap(({write, beside}) => [write, ...beside]);
+	state.leavingInFlight = leavingNow(state, limits.batchOperations - all.length);
+	if (all.length + state.leavingInFlight.length > 0) {
 		const next = {...meta, version: lastVersion + writes.length};
-		const batch = {writes: writes.map(({write}) => write), expected: meta, next};
+		const batch = {writes: [...all, ...state.leavingInFlight.map(key => ({key, body: undefined}))], expected: meta, next};
 		commitSettled(options.driver, options.clock, batch, settled => settle(state, next, settled));
 	}
 	for (const {waiting, error} of refused) answerFailed(state, waiting, error);
-	if (state.queue.length > 0) scheduleFlush(state);
+	if (hasMore(state)) scheduleFlush(state);
+}
+
+const hasMore = ({queue, leaving}: State): boolean => queue.length > 0 || leaving.length > 0;
+
+/** A portion of what has to go, but for what was written again since: that is another object's, or a later part of the same one. */
+function leavingNow({leaving, options: {index}, inFlight}: State, room: number): readonly string[] {
+	const written = new Set(inFlight.flatMap(({beside}) => beside.map(({key}) => key)));
+	return leaving.splice(0, Math.max(0, Math.min(room, limits.leavingParts))).filter(key => !index.parts.holds(key) && !written.has(key));
 }
 
 function settle(state: State, next: Meta, settled: Settled): void {
 	const writes = state.inFlight;
 	state.inFlight = [];
+	const {leavingInFlight} = state;
+	state.leavingInFlight = [];
 	switch (settled.type) {
 		case 'committed':
 			if (!mayAct(state)) {
@@ -181,6 +215,7 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			state.problem = settled.message;
 			state.meta = settled.meta ?? state.meta;
 			state.lastVersion = state.meta.version;
+			state.leaving.push(...leavingInFlight);
 			for (const {waiting} of writes) answerFailed(state, waiting, storeFailure(settled.message));
 			break;
 		case 'ended':
@@ -189,7 +224,7 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			for (const {waiting} of writes) answerFailed(state, waiting, settled.applied === 'no' ? state.ended : unknownOutcome);
 			break;
 	}
-	if (state.queue.length > 0 || state.ended !== undefined) scheduleFlush(state);
+	if (hasMore(state) || state.ended !== undefined) scheduleFlush(state);
 }
 
 const mayAct = ({options}: State): boolean => options.mayAct?.() ?? true;
@@ -212,16 +247,27 @@ function applyAll(state: State, writes: readonly VersionedWrite[]): void {
 	}
 }
 
-function applyOne({options: {index}, ring}: State, {waiting, version, object, json}: VersionedWrite): Change | undefined {
+function applyOne(state: State, {waiting, version, object, json}: VersionedWrite): Change | undefined {
+	const {
+		options: {index},
+		ring,
+	} = state;
 	if (waiting.type === 'raw') {
 		index.advance(version);
 		ring.advance(version);
 		return undefined;
 	}
-	const change = index.apply(waiting.submission.key, version, object, json);
+	const {key, beside = {}} = waiting.submission;
+	const number = object === undefined ? undefined : index.parts.apply(key, beside);
+	const applied = index.apply(key, version, object, json);
+	const change = number === undefined || beside.history === undefined ? applied : {...applied, history: {number, value: beside.history}};
 	ring.push(change);
+	leave(state, object === undefined ? index.parts.drop(key) : removedParts(waiting.submission));
 	return change;
 }
+
+const removedParts = ({key, beside}: Submission): readonly string[] =>
+	[...(beside?.parts ?? [])].flatMap(([name, value]) => (value === undefined ? [partStoreKey(key, name)] : []));
 
 function answerDone(state: State, submission: Submission, change: Change): void {
 	forget(state, submission);

@@ -1,8 +1,9 @@
 // The committed objects, and the ways to find them. Written by the commit pipeline alone, in order of version.
 
 import {clusterScope, parseObjectKey, type ObjectKey} from '../../api/keys.js';
-import type {ApiObject} from '../../api/object.js';
+import type {ApiObject, Json} from '../../api/object.js';
 import {matches, type LabelSelector} from '../../api/selector.js';
+import {Parts} from './parts.js';
 
 /** One committed object with its serialised form, made once per revision. */
 export type Entry = {
@@ -23,6 +24,8 @@ export type Change = {
 	readonly before: Entry | undefined;
 	/** Undefined: removed. */
 	readonly after: Entry | undefined;
+	/** The record of the object's history that came with it. */
+	readonly history?: {readonly number: number; readonly value: Json};
 };
 
 /** The read-only view that behaviours get. */
@@ -47,6 +50,9 @@ export type Known = {
 	/** How many objects a namespace holds. */
 	readonly countInNamespace: (namespace: string) => number;
 	readonly inNamespace: (namespace: string) => Iterable<ApiObject>;
+	/** A part of an object, and all parts of it by name. */
+	readonly part: (key: ObjectKey, name: string) => Json | undefined;
+	readonly partsOf: (key: ObjectKey) => ReadonlyMap<string, Json>;
 };
 
 /** An amount that the index adds up over all objects which name the term; whole numbers, so that nothing is lost on the way. */
@@ -114,6 +120,8 @@ export class ObjectIndex implements Known {
 	readonly #sums = new Sums();
 	readonly #lastInScope = new Map<string, number>();
 	readonly #termsOf: TermsOf;
+	/** What is kept beside the objects. */
+	readonly parts = new Parts();
 	#version = 0;
 
 	constructor(termsOf: TermsOf = () => []) {
@@ -225,6 +233,14 @@ export class ObjectIndex implements Known {
 
 	inNamespace(namespace: string): Iterable<ApiObject> {
 		return this.#objects(this.#postings.get(namespaceTerm(namespace)));
+	}
+
+	part(key: ObjectKey, name: string): Json | undefined {
+		return this.parts.part(key, name);
+	}
+
+	partsOf(key: ObjectKey): ReadonlyMap<string, Json> {
+		return this.parts.of(key);
 	}
 
 	*#objects(keys: ReadonlySet<ObjectKey>): Iterable<ApiObject> {

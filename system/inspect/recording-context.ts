@@ -17,6 +17,8 @@ type Read = {
 	list?: ApiObject[];
 	whole?: true;
 	number?: number;
+	/** Null: there is no such part. */
+	part?: Json;
 };
 
 class RecordingKnown implements Known {
@@ -74,6 +76,18 @@ class RecordingKnown implements Known {
 
 	countInNamespace(namespace: string): number {
 		return this.#number('countInNamespace', [namespace], this.#known.countInNamespace(namespace));
+	}
+
+	part(key: ObjectKey, name: string): Json | undefined {
+		const part = this.#known.part(key, name);
+		this.#read('part', [key, name]).part = part ?? null;
+		return part;
+	}
+
+	partsOf(key: ObjectKey): ReadonlyMap<string, Json> {
+		const parts = this.#known.partsOf(key);
+		this.#read('partsOf', [key]).part = [...parts] as Json;
+		return parts;
 	}
 
 	#one(ask: string, of: readonly Json[], object: ApiObject | undefined): ApiObject | undefined {
@@ -188,7 +202,8 @@ function kept<Value>(list: Value[], value: Value): Value {
 	return value;
 }
 
-function readOf({ask, of, object, list, whole, number}: Read, placeOf: (object: ApiObject) => number): RecordedRead {
+function readOf({ask, of, object, list, whole, number, part}: Read, placeOf: (object: ApiObject) => number): RecordedRead {
+	if (part !== undefined) return {ask, of, part};
 	if (number !== undefined) return {ask, of, number};
 	if (list !== undefined) return {ask, of, list: list.map(placeOf), ...(whole === undefined ? {} : {whole})};
 	return {ask, of, object: object === undefined ? -1 : placeOf(object)};

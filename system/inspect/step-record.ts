@@ -14,6 +14,8 @@ export type RecordedRead = {
 	readonly list?: readonly number[];
 	readonly whole?: true;
 	readonly number?: number;
+	/** Of `part` and `partsOf`; null: there is none. */
+	readonly part?: Json;
 };
 
 /** What the step looked at. */

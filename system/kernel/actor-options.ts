@@ -9,6 +9,7 @@ import type {Clock} from '../time/clock.js';
 import type {Executor} from './executor.js';
 import type {Envelope, Span} from './mailbox.js';
 import type {Change, Known} from '../index/object-index.js';
+import type {Beside} from '../index/parts.js';
 import type {SystemObserver} from './observer.js';
 import type {Perform} from './performs.js';
 
@@ -32,6 +33,7 @@ export type Submission = {
 	readonly key: ObjectKey;
 	/** The candidate; its resourceVersion is replaced by the one it gets. Undefined removes. */
 	readonly object: ApiObject | undefined;
+	readonly beside?: Beside | undefined;
 	/** Called once. */
 	readonly done: (outcome: CommitOutcome) => void;
 };

@@ -7,6 +7,7 @@ import type {Failure, Outcome} from '../../api/errors.js';
 import type {Address, ObjectKey} from '../../api/keys.js';
 import type {ApiObject, Draft} from '../../api/object.js';
 import type {Known} from '../index/object-index.js';
+import type {Beside} from '../index/parts.js';
 import type {Random} from '../time/random.js';
 
 /** Where an answer goes: it arrives there as `{type: as, id, outcome}`. */
@@ -150,6 +151,7 @@ export type Context = {
 export type Next<State> = {
 	readonly state: State;
 	readonly effects: readonly Effect[];
+	readonly beside?: Beside;
 	/** Set when the actor ends by its own will after the effects ran. */
 	readonly stop?: true;
 };

@@ -2,11 +2,10 @@
 // committed first; only then is the new state real and do the effects run. A step that throws changes nothing.
 
 import {failure, type Failure} from '../../api/errors.js';
-import type {ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
-import type {CommitOutcome} from './actor-options.js';
+import type {CommitOutcome, Submission} from './actor-options.js';
 import {isReply, type Next, type Signal} from './behavior.js';
 import type {Cell, Hold, Parked} from './cell.js';
 import {refuse, reply} from './delivery.js';
@@ -90,7 +89,7 @@ function removeUnread(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 	const {object, key} = cell;
 	const {replyTo} = envelope.message;
 	if (object === undefined || key === undefined) return;
-	commit(kernel, cell, key, undefined, envelope, outcome => {
+	commit(kernel, cell, {key, object: undefined}, envelope, outcome => {
 		if (replyTo !== undefined) reply(kernel, replyTo, outcome.ok ? {ok: true, value: object} : outcome, cell.address, envelope.cause);
 		if (outcome.ok) finish(kernel, cell, {type: 'normal'});
 	});
@@ -141,14 +140,16 @@ function stepFailed(kernel: Kernel, cell: Cell, {message, from, cause, seen: wat
 export function adopt(kernel: Kernel, cell: Cell, next: Next<unknown>, trigger: StepTrigger): void {
 	const {persistence} = cell.behavior;
 	const candidate = persistence?.objectOf(next.state);
-	if (persistence === undefined || kernel.options.persistent === undefined || candidate === cell.object) {
+	const {beside} = next;
+	const isSame = candidate === cell.object && beside === undefined;
+	if (persistence === undefined || kernel.options.persistent === undefined || isSame) {
 		cell.state = next.state;
 		trigger.seen?.real(false);
 		finishStep(kernel, cell, next, cell.object, trigger);
 		return;
 	}
 	const key = candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state);
-	commit(kernel, cell, key, candidate, trigger, outcome => {
+	commit(kernel, cell, {key, object: candidate, beside}, trigger, outcome => {
 		if (outcome.ok) committed(kernel, cell, next, outcome.change, trigger);
 		else notCommitted(kernel, cell, next, outcome.error, trigger);
 	});
@@ -158,18 +159,16 @@ export function adopt(kernel: Kernel, cell: Cell, next: Next<unknown>, trigger: 
 function commit(
 	kernel: Kernel,
 	cell: Cell,
-	key: ObjectKey,
-	object: ApiObject | undefined,
+	write: Omit<Submission, 'done'>,
 	trigger: StepTrigger,
 	done: (outcome: CommitOutcome) => void,
 ): void {
 	const {instance} = cell;
 	const {message, from, cause} = trigger;
-	cell.key = key;
+	cell.key = write.key;
 	cell.committing = true;
 	kernel.options.persistent?.submit({
-		key,
-		object,
+		...write,
 		origin: {cause, from, type: message.type, span: trigger.seen?.span},
 		done: outcome => {
 			if (kernel.isClosed) return;

@@ -285,6 +285,8 @@ test('of a large cluster one step searches a bounded part, any of it', t => {
 		countOf: (plural, namespace) => index.countOf(plural, namespace),
 		countInNamespace: namespace => index.countInNamespace(namespace),
 		inNamespace: namespace => index.inNamespace(namespace),
+		part: (key, name) => index.part(key, name),
+		partsOf: key => index.partsOf(key),
 	};
 	play(scheduler, null, [], contextWith(known));
 	// The lowest priority on a node is found out once: searches for three pods read each pod at most once.

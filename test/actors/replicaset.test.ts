@@ -287,6 +287,8 @@ test('one look at ten thousand pods visits each a few times only', t => {
 		countOf: (plural, namespace) => index.countOf(plural, namespace),
 		countInNamespace: namespace => index.countInNamespace(namespace),
 		inNamespace: namespace => counted(index.inNamespace(namespace)),
+		part: (key, name) => index.part(key, name),
+		partsOf: key => index.partsOf(key),
 	};
 	t.is(effectsOf(many, known).length, 10);
 	t.true(visits <= 2 * 9_990, `${visits} visits`);

@@ -1,0 +1,128 @@
+// What is kept beside objects: with the object in one transaction, in the index, and gone with it.
+
+import test from 'ava';
+import {historyPrefixOf, historyStoreKey, parseBesideStoreKey, partStoreKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import type {Json} from '../../../api/object.js';
+import type {Beside} from '../../../system/index/parts.js';
+import {emptyMemoryStore} from '../../../system/store/memory-store.js';
+import type {StoreDriver} from '../../../system/store/store.js';
+import {aPod, podKey, startedPipeline, type Run} from './pipeline-world.js';
+
+const key = podKey('a');
+
+const partsOf = (parts: Record<string, Json | undefined>, history?: Json): Beside => ({
+	parts: new Map(Object.entries(parts)),
+	...(history === undefined ? {} : {history}),
+});
+
+function submit({pipeline, answers}: Run, beside: Beside, name = 'a'): void {
+	const done: Parameters<typeof pipeline.submit>[0]['done'] = result =>
+		void (answers as [string, unknown][]).push([name, result.ok ? result.change.version : result.error.code]);
+	pipeline.submit({key: podKey(name), object: aPod(name), beside, done});
+}
+
+const besideIn = ({data}: Run): readonly string[] => [...data.bodies.keys()].filter(each => parseBesideStoreKey(each) !== undefined).sort();
+
+test('parts and history are written with their object, and the index has them', t => {
+	const sizes: number[] = [];
+	const counting = (driver: StoreDriver): StoreDriver => ({
+		...driver,
+		commit(batch, done) {
+			if (batch.writes.length > 0) sizes.push(batch.writes.length);
+			driver.commit(batch, done);
+		},
+	});
+	const run = startedPipeline(counting);
+	submit(run, partsOf({x: {n: 1}, 'y/z/': 2}, 'first'));
+	run.world.run();
+	t.deepEqual(sizes, [4]);
+	t.deepEqual(run.index.part(key, 'x'), {n: 1});
+	t.deepEqual([...run.index.partsOf(key).keys()], ['x', 'y/z/']);
+	t.deepEqual(besideIn(run), [historyStoreKey(key, 0), partStoreKey(key, 'x'), partStoreKey(key, 'y/z/')].sort());
+	submit(run, partsOf({x: undefined}, 'second'));
+	run.world.run();
+	t.is(run.index.part(key, 'x'), undefined);
+	t.deepEqual(
+		run.applied.flat().map(change => change.history),
+		[
+			{number: 0, value: 'first'},
+			{number: 1, value: 'second'},
+		],
+	);
+	t.deepEqual(besideIn(run), [historyStoreKey(key, 0), historyStoreKey(key, 1), partStoreKey(key, 'y/z/')].sort());
+});
+
+test('a new start finds what is beside objects, and numbers of histories go on', t => {
+	const data = emptyMemoryStore();
+	const first = startedPipeline(undefined, data);
+	submit(first, partsOf({x: [1, null]}, 1));
+	first.world.run();
+	const second = startedPipeline(undefined, data);
+	t.deepEqual(second.index.part(key, 'x'), [1, null]);
+	t.deepEqual(second.index.parts.historyOf(key), {first: 0, next: 1});
+	t.deepEqual(second.records, []);
+	submit(second, partsOf({}, 2));
+	second.world.run();
+	t.is(data.bodies.get(historyStoreKey(key, 1))?.(), '2');
+});
+
+test('what is beside an object that is removed goes in portions, and not what was written again', t => {
+	const run = startedPipeline();
+	const count = 3 * limits.leavingParts;
+	for (let at = 0; at < count; at += 50)
+		submit(run, partsOf(Object.fromEntries(Array.from({length: 45}, (_, n) => [`p${at + n}`, at + n])), at));
+	run.world.run();
+	run.remove('a');
+	while (run.index.get(key) !== undefined && run.world.step());
+	t.deepEqual([...run.index.partsOf(key)], []);
+	t.true(besideIn(run).length > 0);
+	submit(run, partsOf({p1: 'again'}, 'again'));
+	run.world.run();
+	t.deepEqual(besideIn(run), [historyStoreKey(key, 0), partStoreKey(key, 'p1')].sort());
+	t.is(run.index.part(key, 'p1'), 'again');
+});
+
+test('what was left behind by a process that ended in between goes at the next start', t => {
+	const data = emptyMemoryStore();
+	const first = startedPipeline(undefined, data);
+	submit(first, partsOf({x: 1, y: 2}, 1));
+	first.world.run();
+	first.remove('a');
+	while (first.index.get(key) !== undefined && first.world.step());
+	first.world.die();
+	t.is(besideIn(first).length, 3);
+	const second = startedPipeline(undefined, data);
+	second.world.run();
+	t.deepEqual(besideIn(second), []);
+});
+
+test('a history that is kept elsewhere leaves the store', t => {
+	const run = startedPipeline();
+	for (let at = 0; at < 5; at++) submit(run, partsOf({}, at));
+	run.world.run();
+	run.pipeline.dropHistory(key);
+	run.world.run();
+	t.deepEqual(besideIn(run), []);
+	t.is(run.index.parts.historyOf(key), undefined);
+});
+
+test('what is too much for one transaction is refused as a whole', t => {
+	const run = startedPipeline();
+	submit(run, partsOf(Object.fromEntries(Array.from({length: limits.batchOperations}, (_, n) => [`p${n}`, n]))));
+	submit(run, partsOf({x: 'x'.repeat(limits.batchBytes)}), 'b');
+	run.world.run();
+	t.deepEqual(run.answers, [
+		['a', 'ERR_TOO_LARGE'],
+		['b', 'ERR_TOO_LARGE'],
+	]);
+	t.deepEqual(besideIn(run), []);
+});
+
+test('keys beside objects are told from all others', t => {
+	t.deepEqual(parseBesideStoreKey(partStoreKey(key, 'frame/2-Each.1/')), {key, part: 'frame/2-Each.1/'});
+	t.deepEqual(parseBesideStoreKey(historyStoreKey(key, 12)), {key, number: 12});
+	t.true(historyStoreKey(key, 12).startsWith(historyPrefixOf(key)));
+	for (const other of ['/troupe/registry/pods/default/a', '/troupe/parts/pods/default', '/troupe/history/pods/default/a/x', ''])
+		t.is(parseBesideStoreKey(other), undefined);
+});
