@@ -35,6 +35,9 @@ import {resourceQuotaController} from './cluster/resource-quota.js';
 import {scheduler} from './scheduling/scheduler.js';
 import {networkPolicyController} from './network/networkpolicy.js';
 import {dnsController, ingressController} from './network/route.js';
+import {runController} from './workflows/run.js';
+import {runNode} from './workflows/run-node.js';
+import {workflowController} from './workflows/workflow.js';
 import {claimController} from './storage/claim.js';
 import {volumeController} from './storage/volume.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
@@ -61,6 +64,8 @@ export const controllers: readonly Controller[] = [
 	ingressController,
 	networkPolicyController,
 	functionController,
+	workflowController,
+	runController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));
@@ -90,6 +95,7 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[relay.kind, relay],
 	[activators.kind, activators],
 	[activator.kind, activator],
+	[runNode.kind, runNode],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [
 		[definition.kind, objectBehavior(controllerOfKind(definition.plural))],

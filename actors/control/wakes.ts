@@ -51,7 +51,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	const {plural, namespace} = parseObjectKey(change.key);
 	const wakes: Wake[] = [];
 	if (after !== undefined && !sameButStatus(before, after)) wakes.push(wakeOf(objectAddress(change.key)));
-	if (plural !== 'pods' || concernsOwner(before as Pod | undefined, after as Pod | undefined)) wakes.push(...owners(before, after));
+	if (concernsOwners(plural, before, after)) wakes.push(...owners(before, after));
 	wakes.push(...dependents(before, after, known));
 	if (after === undefined && known.get(namespaceKey(namespace))?.metadata.deletionTimestamp !== undefined) {
 		wakes.push(wakeOf(objectAddress(namespaceKey(namespace))));
@@ -123,6 +123,12 @@ function owners(before: ApiObject | undefined, after: ApiObject | undefined): Wa
 		if (kind === undefined) return [];
 		return [wakeOf(objectAddress(objectKey(kind.plural, kind.namespaced ? namespace : undefined, reference.name)))];
 	});
+}
+
+function concernsOwners(plural: string, before: ApiObject | undefined, after: ApiObject | undefined): boolean {
+	if (plural === 'pods') return concernsOwner(before as Pod | undefined, after as Pod | undefined);
+	// That a run goes on is no news for its workflow.
+	return plural !== 'runs' || before === undefined || after === undefined;
 }
 
 /** A pod that was bound, or whose status moved without its readiness or the restarts that a Job counts, is no news for the owner that counts it. */

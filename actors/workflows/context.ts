@@ -28,10 +28,12 @@ function contextOf(draft: Draft, frame: Frame, item: MapItem | undefined): Json 
 		Execution: {Id: head.id, Name: head.name, Input: head.input, StartTime: timeText(head.startedAtMs)},
 		StateMachine: {Id: head.workflow, Name: head.workflow},
 		State: {Name: frame.state, EnteredTime: timeText(frame.enteredAtMs), RetryCount: frame.attempt - 1},
-		Task: {Token: keyOf(head, frame)},
+		Task: {Token: tokenOf(draft, keyOf(head, frame))},
 		...(around === undefined ? {} : {Map: {Item: {Index: around.index, Value: around.value}}}),
 	};
 }
+
+const tokenOf = ({means}: Draft, key: string): string => means.tokenOf?.(key) ?? key;
 
 /** The item of the nearest Map that the frame is in. */
 function itemAround(draft: Draft, frame: Frame): MapItem | undefined {

@@ -9,6 +9,10 @@ const shortName = (state: string): string => state.replace(/[^A-Za-z0-9_-]/g, '_
 
 const workOf = ({id, visit, state, attempt}: Frame): string => `${id}${visit}-${shortName(state)}.${attempt}`;
 
+/** What a frame's state is called among the states under way of its run, from entering it to leaving it, whatever its attempts. */
+export const nodeNameOf = ({id, visit, state}: Pick<Frame, 'id' | 'visit' | 'state'>): string =>
+	`${id}${visit}-${shortName(state)}`.replaceAll('/', '.');
+
 /** The key of what a frame does now: `RUN/3-Charge.1`, and in the second item of a Map `RUN/2-Each.1.1/1-Charge.1`. */
 export const keyOf = ({id}: Pick<RunHead, 'id'>, frame: Frame): string => `${id}/${workOf(frame)}`;
 

@@ -13,7 +13,7 @@ import {attemptsOf, delayMsOf} from './delay.js';
 import {machineOf, stateOf, type Draft} from './draft.js';
 import {childId, keyOf, timerOf} from './keys.js';
 import {outputOf} from './results.js';
-import type {Children, Frame, Phase} from './run.js';
+import type {Children, Frame, Phase, RunView} from './run.js';
 
 /** A frame in its next state: that waits for `continued`, so that one state is one step. */
 export function enter(draft: Draft, frame: Frame, state: string, input: Json): void {
@@ -29,13 +29,13 @@ export function enter(draft: Draft, frame: Frame, state: string, input: Json): v
 		retries: [],
 		phase: {type: 'entered'},
 	});
-	draft.tell({type: 'entered', frame: frame.id, state});
+	draft.tell({type: 'entered', frame: frame.id, state, input});
 	draft.command({type: 'continue', frame: frame.id});
 }
 
 /** A state is over: the next one, or the end of the machine. */
 export function leave(draft: Draft, frame: Frame, {Next}: {readonly Next?: string}, output: Json): void {
-	draft.tell({type: 'left', frame: frame.id, state: frame.state});
+	draft.tell({type: 'left', frame: frame.id, state: frame.state, ...(Next === undefined ? {output} : {})});
 	if (Next === undefined) endFrame(draft, frame, output);
 	else enter(draft, frame, Next, output);
 }
@@ -124,8 +124,15 @@ type Parent = Frame & {readonly phase: Children};
 
 const isParent = (frame: Frame | undefined): frame is Parent => frame?.phase.type === 'children';
 
+/** Whether what is above a frame still waits for it: a store may not have removed it yet. */
+export function isWaitedFor(run: Pick<RunView, 'frame'>, frame: Frame): boolean {
+	if (frame.parent === null) return true;
+	const parent = parentOf(run, frame);
+	return parent !== undefined && isWaitedFor(run, parent);
+}
+
 /** Undefined where the frame above has gone on without it, and a store has not removed it yet. */
-function parentOf(draft: Draft, {id, parent, index}: Frame): Parent | undefined {
+function parentOf(draft: Pick<RunView, 'frame'>, {id, parent, index}: Frame): Parent | undefined {
 	const frame = parent === null ? undefined : draft.frame(parent);
 	return isParent(frame) && childId(frame, index) === id ? frame : undefined;
 }
@@ -156,16 +163,24 @@ export function startChildren(draft: Draft, frame: Frame): void {
 	const state = stateOf(draft.definition, frame);
 	const portion = Math.min(may, selectorOf(state) === undefined ? limits.statesMapPortion : limits.statesMapMadePortion);
 	if (portion <= 0) return;
-	const inputs = outcomeOf(() => inputsOf(draft, frame, started, portion));
+	const inputs = outcomeOf(() => withinStep(inputsOf(draft, frame, started, portion)));
 	if (!inputs.ok) {
 		removeBelow(draft, frame);
 		return failState(draft, frame, inputs.error);
 	}
-	draft.putTally({...tally, started: started + portion});
+	const begun = inputs.value.length;
+	draft.putTally({...tally, started: started + begun});
 	inputs.value.forEach((input, at) =>
 		startChild(draft, frame, {index: started + at, branch: state.Type === 'Map' ? 0 : started + at, input}),
 	);
-	if (portion < may) draft.command({type: 'continue', frame: frame.id});
+	if (begun < may) draft.command({type: 'continue', frame: frame.id});
+}
+
+/** As many of them as may be stored with one step; the first in any case. */
+function withinStep(inputs: readonly Json[]): readonly Json[] {
+	let bytes = 0;
+	const beyond = inputs.findIndex((input, at) => (bytes += jsonBytes(input)) > limits.statesDataBytes && at > 0);
+	return beyond < 0 ? inputs : inputs.slice(0, beyond);
 }
 
 /** The template of the inputs of a Map's items. */

@@ -123,7 +123,7 @@ export type RunCommand =
 
 /** What has happened, for a history. */
 export type RunNews =
-	| {readonly type: 'entered'; readonly frame: string; readonly state: string}
+	| {readonly type: 'entered'; readonly frame: string; readonly state: string; readonly input: Json}
 	| {readonly type: 'called'; readonly frame: string; readonly state: string; readonly attempt: number}
 	| {readonly type: 'chosen'; readonly frame: string; readonly state: string; readonly rule: number | 'Default'}
 	| {
@@ -135,7 +135,8 @@ export type RunNews =
 			readonly delayMs: number;
 	  }
 	| {readonly type: 'caught'; readonly frame: string; readonly state: string; readonly catcher: number; readonly error: StateError}
-	| {readonly type: 'left'; readonly frame: string; readonly state: string}
+	/** With its output where its machine ends with it; else that is the input of the next state. */
+	| {readonly type: 'left'; readonly frame: string; readonly state: string; readonly output?: Json}
 	| {readonly type: 'failed'; readonly frame: string; readonly state: string; readonly error: StateError};
 
 /** What an event changes: all of it is committed together, and only then the commands are done. */
@@ -151,4 +152,9 @@ export type Step = {
 };
 
 /** What a step is handed from outside. */
-export type StepMeans = {readonly nowMs: number; readonly tools: Tools};
+export type StepMeans = {
+	readonly nowMs: number;
+	readonly tools: Tools;
+	/** The token by which somebody outside answers the task of that key; the key itself where there is nobody outside. */
+	readonly tokenOf?: (key: string) => string;
+};

@@ -10,9 +10,11 @@ import type {Definition} from '../../api/states-language/definition.js';
 import {failed, outcomeOf} from '../../api/states-language/errors.js';
 import {Draft, stateOf} from './draft.js';
 import {frameOfKey, keyOf, parseTimer, runTimerOf, timerOf, type TimerKind} from './keys.js';
-import {enter, failFrame, failState, finishWork, leave, removeBelow, startChildren} from './moves.js';
+import {enter, failFrame, failState, finishWork, isWaitedFor, leave, removeBelow, startChildren} from './moves.js';
 import type {Frame, Phase, RunCommand, RunEvent, RunHead, RunView, Step, StepMeans} from './run.js';
 import {begin, bounded} from './work.js';
+
+type StartTimer = Extract<RunCommand, {type: 'startTimer'}>;
 
 export type NewRun = {readonly id: string; readonly name: string; readonly workflow: string; readonly input: Json};
 
@@ -40,7 +42,8 @@ export function beginRun(definition: Definition, {id, name, workflow, input}: Ne
 	return {...draft.step(), head: draft.head};
 }
 
-function runTimer({TimeoutSeconds}: Definition, head: RunHead): readonly RunCommand[] {
+/** The timer of the run as a whole, where its definition has one. */
+export function runTimer({TimeoutSeconds}: Definition, head: RunHead): readonly StartTimer[] {
 	if (TimeoutSeconds === undefined) return [];
 	return [{type: 'startTimer', timer: runTimerOf(head), atMs: head.startedAtMs + TimeoutSeconds * 1_000}];
 }
@@ -70,15 +73,16 @@ function take(draft: Draft, event: RunEvent): void {
 }
 
 function goOn(draft: Draft, frame: Frame | undefined): void {
-	if (frame?.phase.type === 'entered') begin(draft, frame);
-	else if (frame?.phase.type === 'children') startChildren(draft, frame);
+	if (frame === undefined || !isWaitedFor(draft, frame)) return;
+	if (frame.phase.type === 'entered') begin(draft, frame);
+	else if (frame.phase.type === 'children') startChildren(draft, frame);
 }
 
 /** The frame whose present work has that key. */
 function frameAt(draft: Draft, key: string): Frame | undefined {
 	const id = frameOfKey(draft.head, key);
 	const frame = id === undefined ? undefined : draft.frame(id);
-	return frame !== undefined && keyOf(draft.head, frame) === key ? frame : undefined;
+	return frame !== undefined && keyOf(draft.head, frame) === key && isWaitedFor(draft, frame) ? frame : undefined;
 }
 
 function onTask(draft: Draft, key: string, act: (frame: Frame) => void): void {

@@ -6,6 +6,7 @@ import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {historyStoreKey, parseObjectKey, partStoreKey, storeKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, Json} from '../../api/object.js';
+import type {Beside} from '../index/parts.js';
 import type {Submission} from '../kernel/actor-options.js';
 import {formatRecord} from '../store/record.js';
 import type {Write} from '../store/store.js';
@@ -123,8 +124,15 @@ function besideWrites({key, beside}: Submission, nextInHistory: BatchContext['ne
 		...[...parts].flatMap(([name, value]) =>
 			value === undefined ? [] : [{key: partStoreKey(key, name), body: once(() => JSON.stringify(value))}],
 		),
+		...removedParts(beside, 'now').map(name => ({key: partStoreKey(key, name), body: undefined})),
 		...(history === undefined ? [] : [{key: historyStoreKey(key, nextInHistory(key)), body: once(() => JSON.stringify(history))}]),
 	];
+}
+
+/** The parts that go with the write: the first of those that are removed; and those that go afterwards, in portions. */
+export function removedParts(beside: Beside | undefined, when: 'now' | 'later'): readonly string[] {
+	const removed = [...(beside?.parts ?? [])].flatMap(([name, value]) => (value === undefined ? [name] : []));
+	return when === 'now' ? removed.slice(0, limits.leavingParts) : removed.slice(limits.leavingParts);
 }
 
 const nothing = (): string => '';

@@ -8,7 +8,7 @@ import {address, controlSystem, parseObjectKey, partStoreKey, type ObjectKey} fr
 import {limits} from '../../api/limits.js';
 import type {Submission} from '../kernel/actor-options.js';
 import type {Change, ObjectIndex} from '../index/object-index.js';
-import {assemble, objectWrite, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
+import {assemble, objectWrite, removedParts, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
 import {commitSettled, type Settled} from './settled-commit.js';
 import type {Meta} from '../store/store.js';
 import {beginEpoch, type EpochOptions} from './epoch.js';
@@ -262,12 +262,9 @@ function applyOne(state: State, {waiting, version, object, json}: VersionedWrite
 	const applied = index.apply(key, version, object, json);
 	const change = number === undefined || beside.history === undefined ? applied : {...applied, history: {number, value: beside.history}};
 	ring.push(change);
-	leave(state, object === undefined ? index.parts.drop(key) : removedParts(waiting.submission));
+	leave(state, object === undefined ? index.parts.drop(key) : removedParts(beside, 'later').map(name => partStoreKey(key, name)));
 	return change;
 }
-
-const removedParts = ({key, beside}: Submission): readonly string[] =>
-	[...(beside?.parts ?? [])].flatMap(([name, value]) => (value === undefined ? [partStoreKey(key, name)] : []));
 
 function answerDone(state: State, submission: Submission, change: Change): void {
 	forget(state, submission);

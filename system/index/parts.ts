@@ -8,7 +8,10 @@ import type {Json} from '../../api/object.js';
  * of actors that are persistent.
  */
 export type Beside = {
-	/** Parts that are other than they were, by name; undefined: it is gone. `known.part` has them. */
+	/**
+	 * Parts that are other than they were, by name; undefined: it is gone. `known.part` has them, none of them is null. Of very many that go only the
+	 * first `leavingParts` go in the same transaction: a later start may find others again.
+	 */
 	readonly parts?: ReadonlyMap<string, Json | undefined>;
 	/** One more record of the object's history, which is numbered from 0 and only read by people. */
 	readonly history?: Json;

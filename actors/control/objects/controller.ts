@@ -4,6 +4,7 @@ import type {Failure, Outcome} from '../../../api/errors.js';
 import type {ApiObject, Draft, Labels} from '../../../api/object.js';
 import type {Context, Effect, Message} from '../../../system/kernel/behavior.js';
 import type {Filing, Known} from '../../../system/index/object-index.js';
+import type {Beside} from '../../../system/index/parts.js';
 import type {Allotment} from './allotment.js';
 
 /** What a reconcile wants. A status equal to the present one writes nothing. */
@@ -30,7 +31,8 @@ export type Watched = {readonly before: ApiObject | undefined; readonly after: A
 
 /** What a message of the kind's own makes of the object. */
 export type Handled<Obj> =
-	{readonly ok: true; readonly object: Obj; readonly effects?: readonly Effect[]} | {readonly ok: false; readonly error: Failure};
+	| {readonly ok: true; readonly object: Obj; readonly effects?: readonly Effect[]; readonly beside?: Beside}
+	| {readonly ok: false; readonly error: Failure};
 
 export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = Message> = {
 	readonly plural: string;

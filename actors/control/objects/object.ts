@@ -247,7 +247,8 @@ function receiveOwn(
 	if (handled === undefined) return undefined;
 	if (!handled.ok) return next(state, fail(message.replyTo, handled.error));
 	const changed = unlessOver(kind, keptStatus(object, handled.object), context);
-	return next({...state, object: changed}, [...(handled.effects ?? []), ...replySelf(message.replyTo)]);
+	const step = next({...state, object: changed}, [...(handled.effects ?? []), ...replySelf(message.replyTo)]);
+	return handled.beside === undefined ? step : {...step, beside: handled.beside};
 }
 
 const fail = (to: ReplyTo | undefined, error: Failure): readonly Effect[] => reply(to, {ok: false, error});

@@ -1,0 +1,43 @@
+// What is said of runs of workflows: by who answers a task, and to the edge that carries tasks out.
+
+import type {Json} from '../../../api/object.js';
+import type {StateError} from '../../../api/states-language/errors.js';
+import type {Command, Message} from '../../../system/kernel/behavior.js';
+import type {RunCommand, RunEvent} from '../../workflows/run.js';
+
+export type TaskOutcome =
+	| {readonly type: 'succeeded'; readonly output: Json}
+	| {readonly type: 'failed'; readonly error: StateError}
+	/** The answer comes later, by `taskAnswered`. */
+	| {readonly type: 'waiting'};
+
+/** To the edge: one attempt of a task. Two with one key are one attempt. */
+export type CallTask = Command & {
+	readonly type: 'callTask';
+	readonly key: string;
+	readonly run: {readonly namespace: string; readonly name: string; readonly uid: string};
+	readonly resource: string;
+	readonly input: Json;
+};
+
+/** To the edge: nobody waits for that attempt any more. */
+export type StopTask = Command & {readonly type: 'stopTask'; readonly key: string};
+
+/** To a run's record: an answer to a task that waits. */
+export type TaskAnswered = Message & {
+	readonly type: 'taskAnswered';
+	readonly task: {readonly key: string} | {readonly token: string} | {readonly state: string};
+	readonly outcome: Exclude<TaskOutcome, {readonly type: 'waiting'}> | {readonly type: 'heartbeat'};
+};
+
+/** To a run's record, by itself: its workflow is there. */
+export type BeginRun = Message & {readonly type: 'beginRun'};
+
+/** To a run's record: what a state under way has to tell. Answered once it is committed. */
+export type RunEventTold = Message & {readonly type: 'runEvent'; readonly event: RunEvent};
+
+/** To a state under way: what the machine wants of it now. */
+export type CarryOut = Message & {readonly type: 'carryOut'; readonly commands: readonly RunCommand[]};
+
+/** To a state under way: the run is suspended no more. */
+export type GoOn = Message & {readonly type: 'goOn'};

@@ -1,0 +1,183 @@
+// One state under way of a run: it carries out what the machine wants of it (calls of tasks, timers), and tells the run's record what has come.
+//
+// It begins with its frame as that is committed, also after a crash: a call has the key that it had. What the record has not taken is told again.
+
+import {objectAddress, parseObjectKey, type ObjectKey} from '../../../api/keys.js';
+import type {Run} from '../../../api/kinds/run.js';
+import {limits} from '../../../api/limits.js';
+import type {Outcome} from '../../../api/errors.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {frameOfKey, nodeNameOf} from '../../workflows/keys.js';
+import type {RunCommand, RunEvent} from '../../workflows/run.js';
+import {outstanding} from '../../workflows/step.js';
+import {definitionOf} from './run-definition.js';
+import type {CallTask, CarryOut, GoOn, RunEventTold, TaskOutcome} from './run-message.js';
+import {frameIn, headOf} from './run-parts.js';
+
+export type RunNodeInput = {readonly run: ObjectKey; readonly frame: string};
+
+export type RunNodeState = RunNodeInput & {
+	/** Told, and not taken yet, by what tells them apart. */
+	readonly untaken: ReadonlyMap<string, RunEvent>;
+	/** The attempt that is under way at the edge. */
+	readonly call: Call | undefined;
+};
+
+type Call = Extract<RunCommand, {type: 'callTask'}>;
+
+export type RunNodeMessage =
+	| CarryOut
+	| GoOn
+	| {readonly type: 'fired'; readonly timer: string}
+	| Reply<TaskOutcome, 'answered'>
+	| Reply<unknown, 'taken'>
+	/** Time to try again what failed. */
+	| {readonly type: 'tellAgain'}
+	| {readonly type: 'callAgain'};
+
+export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
+	kind: 'RunNode',
+	init: (input, context) => begun({...input, untaken: new Map(), call: undefined}, context),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'carryOut':
+				return carriedOut(state, message.commands, context);
+			case 'goOn':
+				return begun({...state, untaken: new Map(), call: undefined}, context);
+			case 'fired':
+				return told(state, {type: 'timerFired', timer: message.timer});
+			case 'answered':
+				return answered(state, message.id, message.outcome, context);
+			case 'taken':
+				return taken(state, message, context);
+			case 'tellAgain':
+				return next(
+					state,
+					[...state.untaken.values()].map(event => ask(state, event)),
+				);
+			case 'callAgain':
+				return next(state, state.call === undefined ? [] : [perform(state, state.call, context)]);
+		}
+	},
+	pastIntensity: 'backOff',
+	describe: ({call, untaken}) =>
+		call === undefined ? (untaken.size > 0 ? 'goes on' : 'waits') : `calls ${call.resource}, attempt ${call.attempt}`,
+};
+
+const runAt = (key: ObjectKey, {known}: Context): Run | undefined => known.get(key) as Run | undefined;
+
+/** All that its frame wants now. A frame that is another state's by now wants nothing of this actor, which is being stopped. */
+function begun(state: RunNodeState, context: Context): Next<RunNodeState> {
+	const run = runAt(state.run, context);
+	const frame = frameIn(context.known, state.run, state.frame);
+	if (run === undefined || frame === undefined || !context.self.endsWith(`/${nodeNameOf(frame)}`)) return next(state);
+	const definition = definitionOf(context.known, run);
+	// The record says so, and ends the run.
+	if (typeof definition === 'string') return next(state);
+	return carriedOut(state, outstanding(definition, headOf(run), frame), context);
+}
+
+function carriedOut(state: RunNodeState, commands: readonly RunCommand[], context: Context): Next<RunNodeState> {
+	let after = state;
+	const effects: Effect[] = [];
+	for (const command of commands) {
+		const step = carryOut(after, command, context);
+		after = step.state;
+		effects.push(...step.effects);
+	}
+	return next(after, effects);
+}
+
+function carryOut(state: RunNodeState, command: RunCommand, context: Context): Next<RunNodeState> {
+	switch (command.type) {
+		case 'continue':
+			// A run that is suspended begins no next state; it says when it goes on.
+			return runAt(state.run, context)?.spec?.suspend === true ? next(state) : told(state, {type: 'continued', frame: command.frame});
+		case 'callTask':
+			return next({...state, call: command}, [perform(state, command, context)]);
+		case 'stopTask':
+			return next({...state, call: undefined});
+		case 'startTimer':
+			// Of the run as a whole the record has it.
+			return frameOfKey(headIdOf(state, context), command.timer) === undefined ? next(state) : next(state, [timer(command)]);
+		case 'endRun':
+			return next(state);
+	}
+}
+
+const headIdOf = ({run}: RunNodeState, context: Context): {readonly id: string} => ({id: runAt(run, context)?.metadata.uid ?? ''});
+
+const timer = ({timer: name, atMs}: Extract<RunCommand, {type: 'startTimer'}>): Effect => ({
+	type: 'wakeAt',
+	name,
+	atMs,
+	message: {type: 'fired', timer: name} as RunNodeMessage,
+});
+
+// ---- what it tells -----------------------------------------------------------------------------------------------------------
+
+/** What tells events apart: one of each waits to be taken. */
+function idOf(event: RunEvent): string {
+	switch (event.type) {
+		case 'continued':
+			return event.type;
+		case 'taskSucceeded':
+		case 'taskFailed':
+		case 'taskHeartbeat':
+			return `${event.type} ${event.key}`;
+		case 'timerFired':
+			return `${event.type} ${event.timer}`;
+		case 'cancelled':
+			return event.type;
+	}
+}
+
+const told = (state: RunNodeState, event: RunEvent): Next<RunNodeState> =>
+	next({...state, untaken: new Map(state.untaken).set(idOf(event), event)}, [ask(state, event)]);
+
+function ask({run}: RunNodeState, event: RunEvent): Effect {
+	const message: RunEventTold = {type: 'runEvent', event};
+	return {type: 'ask', to: objectAddress(run), message, as: 'taken', id: idOf(event)};
+}
+
+function taken(state: RunNodeState, {id, outcome}: Reply<unknown, 'taken'>, {nowMs}: Context): Next<RunNodeState> {
+	if (!outcome.ok) return next(state, [again('tellAgain', nowMs)]);
+	const untaken = new Map(state.untaken);
+	untaken.delete(id);
+	return next({...state, untaken});
+}
+
+const again = (type: 'tellAgain' | 'callAgain', nowMs: number): Effect => ({
+	type: 'wakeAt',
+	name: type,
+	atMs: nowMs + limits.runAgainMs,
+	message: {type},
+});
+
+// ---- its call ----------------------------------------------------------------------------------------------------------------
+
+function perform({run}: RunNodeState, {key, resource, input}: Call, context: Context): Effect {
+	const {namespace, name} = parseObjectKey(run);
+	const command: CallTask = {type: 'callTask', key, run: {namespace, name, ...uidOf(run, context)}, resource, input};
+	return {type: 'perform', command, key, as: 'answered', deadlineMs: limits.runCallMs};
+}
+
+const uidOf = (run: ObjectKey, context: Context): {readonly uid: string} => ({uid: runAt(run, context)?.metadata.uid ?? ''});
+
+function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome>, {nowMs}: Context): Next<RunNodeState> {
+	if (state.call?.key !== key) return next(state);
+	// The edge could not say what came of it, or nothing has come for weeks: the same attempt once more.
+	if (!outcome.ok) return next(state, [again('callAgain', nowMs)]);
+	const {value} = outcome;
+	switch (value.type) {
+		case 'succeeded':
+			return told({...state, call: undefined}, {type: 'taskSucceeded', key, output: value.output});
+		case 'failed':
+			return told({...state, call: undefined}, {type: 'taskFailed', key, error: value.error});
+		case 'waiting':
+			return next({...state, call: undefined});
+	}
+}
+
+/** To one that lives. */
+export const goOn = (to: string): Effect => tell(to, {type: 'goOn'} satisfies GoOn);

@@ -1,0 +1,432 @@
+// A Run goes through its workflow: its record holds the machine (actors/workflows), a state under way is a child of it (run-node.ts).
+//
+// A step is committed, as frames beside the object, before what it asks for is done. What is under way follows from the frames alone: a record that
+// begins again begins its states again, and they call with the keys that they had.
+
+import type {Run, RunPhase, RunStatus} from '../../../api/kinds/run.js';
+import type {Workflow} from '../../../api/kinds/workflow.js';
+import {failure, type Failure} from '../../../api/errors.js';
+import {objectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import type {Condition, Draft, Json, Labels} from '../../../api/object.js';
+import {itemsOf, membersOf, textOf} from '../../../api/rules/report.js';
+import {jsonBytes} from '../../../api/states-language/data-bounds.js';
+import {stateNamed, type Definition} from '../../../api/states-language/definition.js';
+import {failed as stateFailed, type StateError} from '../../../api/states-language/errors.js';
+import type {Tools} from '../../../api/states-language/tools.js';
+import {isManual, parseTaskResource} from '../../../api/task-resource.js';
+import {workflowLabel} from '../../../api/workflow-label.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {tell, type Context, type Effect, type Message} from '../../../system/kernel/behavior.js';
+import type {Beside} from '../../../system/index/parts.js';
+import {statesTools} from '../../../system/time/states-tools.js';
+import {machineOf} from '../../workflows/draft.js';
+import {frameOfKey, keyOf, nodeNameOf, parseTimer, runTimerOf} from '../../workflows/keys.js';
+import {isWaitedFor} from '../../workflows/moves.js';
+import type {Frame, RunCommand, RunEnding, RunEvent, RunNews, RunView, Step, StepMeans} from '../../workflows/run.js';
+import {beginRun, runTimer, stepRun} from '../../workflows/step.js';
+import {withCondition} from '../objects/conditions.js';
+import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
+import {normal, warning} from '../objects/event.js';
+import {isDeleting} from '../objects/garbage.js';
+import {ownerReferenceTo} from '../objects/owners.js';
+import {definitionOf, definitionOfRevision} from './run-definition.js';
+import type {BeginRun, CarryOut, RunEventTold, StopTask, TaskAnswered} from './run-message.js';
+import {goOn, runNode, type RunNodeInput} from './run-node.js';
+import {framesOf, headOf, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
+import {keyOfToken, taskToken} from './task-token.js';
+
+type RunMessage = BeginRun | RunEventTold | TaskAnswered | (Message & {readonly type: 'stopped'});
+
+export const runController = controller<Run, RunMessage>({
+	plural: 'runs',
+	terms: run => [
+		...(isWaiting(run) ? [waitsFor(run.metadata.namespace, run.spec?.workflow)] : []),
+		...(run.status?.revisionName === undefined ? [] : [pinsTerm(run.status.revisionName)]),
+	],
+	watches: {
+		workflows: ({after}, known) =>
+			after === undefined ? [] : known.byTerm('runs', waitsFor(after.metadata.namespace, after.metadata.name)),
+	},
+	prepare: (draft, known) => ({ok: true, value: withWorkflow(draft, known)}),
+	reconcile,
+	receive,
+});
+
+/** The label of its workflow; and that owns it, unless it is another run's or is not there yet. */
+function withWorkflow(draft: Draft, known: Known): Draft {
+	const {metadata} = draft;
+	const name = membersOf(draft.spec)['workflow'];
+	if (typeof name !== 'string') return draft;
+	const workflow = known.get(objectKey('workflows', textOf(metadata.namespace), name));
+	const isOwned = itemsOf(metadata.ownerReferences).length > 0 || workflow === undefined;
+	const labels = {...membersOf(metadata.labels), [workflowLabel]: name} as Labels;
+	return {...draft, metadata: {...metadata, labels, ...(isOwned ? {} : {ownerReferences: [ownerReferenceTo(workflow)]})}};
+}
+
+const waitsFor = (namespace: string | undefined, workflow: string | undefined): string => `waits=${namespace ?? ''}/${workflow ?? ''}`;
+
+/** Runs that began with a revision. */
+export const pinsTerm = (revisionName: string): string => `pins=${revisionName}`;
+
+const phaseOf = ({status}: Run): RunPhase => status?.phase ?? 'Pending';
+
+/** It has not begun. */
+const isWaiting = (run: Run): boolean => run.status?.startTime === undefined && !isOver(run);
+
+export const isOver = (run: Run): boolean => ['Succeeded', 'Failed', 'Cancelled'].includes(phaseOf(run));
+
+// ---- what follows from what it is ------------------------------------------------------------------------------------------------
+
+function reconcile(run: Run, context: Context): Reconciliation<RunStatus> {
+	if (run.spec === undefined || isDeleting(run)) return {effects: []};
+	if (isOver(run)) return afterEnd(run, context);
+	if (run.spec.cancel === true) return cancelled(run, context);
+	if (isWaiting(run)) return waiting(run, context);
+	return underWay(run, context);
+}
+
+function waiting(run: Run, context: Context): Reconciliation<RunStatus> {
+	const {metadata, spec, status} = run;
+	const workflow = workflowOf(run, context);
+	const isSuspended = spec?.suspend === true;
+	const type = 'WorkflowReady';
+	const found: Omit<Condition, 'lastTransitionTime'> =
+		workflow === undefined
+			? {
+					type,
+					status: 'False',
+					reason: 'NotFound',
+					message: `there is no workflow "${spec?.workflow ?? ''}" in ${metadata.namespace ?? ''}`,
+				}
+			: workflow.status?.revisionName === undefined
+				? {type, status: 'False', reason: 'NoRevision', message: 'its definition is being kept as a revision'}
+				: {type, status: 'True', reason: 'HasRevision', message: ''};
+	return {
+		status: {
+			...status,
+			phase: isSuspended ? 'Suspended' : 'Pending',
+			conditions: withCondition(status?.conditions, found, context.nowMs),
+		},
+		effects: found.status === 'True' && !isSuspended ? [tell(context.self, {type: 'beginRun'} satisfies BeginRun)] : [],
+	};
+}
+
+const workflowOf = ({metadata, spec}: Run, {known}: Context): Workflow | undefined =>
+	known.get(objectKey('workflows', metadata.namespace, spec?.workflow ?? '')) as Workflow | undefined;
+
+function cancelled(run: Run, context: Context): Reconciliation<RunStatus> {
+	if (isWaiting(run))
+		return {status: {...run.status, phase: 'Cancelled', completionTime: timeText(context.nowMs)}, effects: [wake(context)]};
+	return {effects: [tellEvent(context, {type: 'cancelled', cause: 'spec.cancel is true'})]};
+}
+
+const wake = ({self}: Context): Effect => tell(self, {type: 'wake'});
+
+const tellEvent = ({self}: Context, event: RunEvent): Effect => tell(self, {type: 'runEvent', event} satisfies RunEventTold);
+
+/** Its states live, unless the record has begun again: then all that is under way begins again. */
+function underWay(run: Run, context: Context): Reconciliation<RunStatus> {
+	const isSuspended = run.spec?.suspend === true;
+	const isOtherwise = isSuspended !== (phaseOf(run) === 'Suspended');
+	const status: RunStatus = isOtherwise ? {...run.status, phase: isSuspended ? 'Suspended' : 'Running'} : (run.status ?? {});
+	if (context.children.length > 0) {
+		const effects = isOtherwise && !isSuspended ? context.children.map(name => goOn(`${context.self}/${name}`)) : [];
+		return {status, effects};
+	}
+	const definition = definitionOf(context.known, run);
+	// It is over at its next step, which says why.
+	if (typeof definition === 'string') return {status, effects: [tellEvent(context, {type: 'continued', frame: ''})]};
+	const alive = framesOf(runKeyOf(run), context.known).filter(frame => isLive(frame) && isWaitedFor(viewOf(run, context.known), frame));
+	return {status, effects: [...alive.map(frame => spawned(run, frame)), ...timersOf(run, definition)]};
+}
+
+const isLive = ({phase}: Frame): boolean => phase.type !== 'ended';
+
+/** The time that the run may take as a whole. */
+const timersOf = (run: Run, definition: Definition): readonly Effect[] => runTimer(definition, headOf(run)).map(timerEffect);
+
+const timerEffect = ({timer, atMs}: Extract<RunCommand, {type: 'startTimer'}>): Effect => ({
+	type: 'wakeAt',
+	name: timer,
+	atMs,
+	message: {type: 'runEvent', event: {type: 'timerFired', timer}} as RunEventTold,
+});
+
+function spawned(run: Run, frame: Frame): Effect {
+	const input: RunNodeInput = {run: runKeyOf(run), frame: frame.id};
+	return {type: 'spawn', name: nodeNameOf(frame), behavior: runNode.kind, input, restart: 'permanent'};
+}
+
+/** What it has left behind goes, and it goes itself when its time is over. */
+function afterEnd(run: Run, {known, nowMs, pending, children}: Context): Reconciliation<RunStatus> {
+	const {uid, namespace, name} = run.metadata;
+	const seconds = run.spec?.ttlSecondsAfterFinished ?? limits.runTtlSeconds;
+	const dueMs = Date.parse(run.status?.completionTime ?? '') + seconds * 1_000;
+	const stopped = children.map((child): Effect => ({type: 'stopChild', name: child}));
+	const ended = [...known.byOwner(uid)].flatMap(owned => (owned.kind === 'Run' && !isOver(owned as Run) ? [cancelling(owned as Run)] : []));
+	if (!(dueMs <= nowMs)) return {effects: [...stopped, ...ended.filter(({id}) => !pending.has(id))], wakeAtMs: dueMs};
+	const id = `delete/${uid}`;
+	return {effects: pending.has(id) ? [] : [{type: 'delete', key: objectKey('runs', namespace, name), uid, id}]};
+}
+
+const cancelling = ({metadata}: Run): Extract<Effect, {type: 'update'}> => ({
+	type: 'update',
+	key: objectKey('runs', metadata.namespace, metadata.name),
+	message: {type: 'patch', patch: {metadata: {uid: metadata.uid}, spec: {cancel: true}}} as Message,
+	id: `cancel/${metadata.uid}`,
+});
+
+// ---- its steps ---------------------------------------------------------------------------------------------------------------
+
+function receive(run: Run, message: RunMessage, context: Context): Handled<Run> | undefined {
+	switch (message.type) {
+		case 'beginRun':
+			return begun(run, context);
+		case 'runEvent':
+			return stepped(run, message.event, context);
+		case 'taskAnswered':
+			return answered(run, message, context);
+		case 'stopped':
+			return unchanged(run);
+		default:
+			return undefined;
+	}
+}
+
+const unchanged = (run: Run): Handled<Run> => ({ok: true, object: run});
+
+const toolsOf = ({random}: Context): Tools => statesTools(random);
+
+const meansOf = (context: Context, secret: string): StepMeans => {
+	const tools = toolsOf(context);
+	return {nowMs: context.nowMs, tools, tokenOf: key => taskToken(key, secret, tools)};
+};
+
+/** With the revision that its workflow has now. */
+function begun(run: Run, context: Context): Handled<Run> {
+	const workflow = workflowOf(run, context);
+	const revisionName = workflow?.status?.revisionName;
+	if (workflow === undefined || revisionName === undefined || !isWaiting(run) || run.spec?.suspend === true) return unchanged(run);
+	const startTime = timeText(context.nowMs);
+	const owners = run.metadata.ownerReferences ?? [];
+	const metadata = owners.length > 0 ? run.metadata : {...run.metadata, ownerReferences: [ownerReferenceTo(workflow)]};
+	const started: Run = {...run, metadata, status: {...run.status, phase: 'Running', startTime, revisionName, steps: 0, at: []}};
+	const definition = beginning(context, started);
+	if (typeof definition === 'string') return ended(started, stateFailed('States.Runtime', definition).error, context);
+	const secret = context.random.uuid();
+	const step = beginRun(definition, headOf(started), meansOf(context, secret));
+	const handled = handledStep(started, step, context);
+	if (!handled.ok) return handled;
+	const parts = new Map(handled.beside?.parts).set(...secretOf(secret));
+	return {...handled, beside: {...handled.beside, parts}, effects: [...(handled.effects ?? []), ...timersOf(started, definition)]};
+}
+
+function beginning({known}: Context, run: Run): Definition | string {
+	const definition = definitionOfRevision(known, run.metadata.namespace, run.status?.revisionName ?? '');
+	const startAt = run.spec?.startAt;
+	if (typeof definition === 'string' || startAt === undefined) return definition;
+	if (stateNamed(definition, startAt) === undefined) return `there is no state "${startAt}" in the outermost machine of its workflow`;
+	return {...definition, StartAt: startAt};
+}
+
+function stepped(run: Run, event: RunEvent, context: Context): Handled<Run> {
+	if (isOver(run) || isWaiting(run)) return unchanged(run);
+	const definition = definitionOf(context.known, run);
+	if (typeof definition === 'string') return ended(run, stateFailed('States.Runtime', definition).error, context);
+	const secret = secretIn(context.known, runKeyOf(run)) ?? '';
+	return handledStep(run, stepRun(definition, viewOf(run, context.known), event, meansOf(context, secret)), context);
+}
+
+/** It cannot go on: there is no step any more that could say so. */
+function ended(run: Run, error: StateError, context: Context): Handled<Run> {
+	const ending: RunEnding = {status: 'failed', atMs: context.nowMs, error};
+	return handledStep(run, {head: {...headOf(run), ending}, ...nothing, commands: [{type: 'endRun', ending}]}, context);
+}
+
+const nothing: Pick<Step, 'frames' | 'tallies' | 'news'> = {frames: new Map(), tallies: new Map(), news: []};
+
+/** A step of the machine as a change of the object, of what is beside it, and as what follows once that is committed. */
+function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
+	const {frames, tallies, head, news} = step;
+	if (frames.size === 0 && tallies.size === 0 && head === undefined)
+		return {ok: true, object: run, effects: commandEffects(run, step, context)};
+	const view = viewOf(run, context.known);
+	const history = historyOf(news, head?.ending ?? null, context.nowMs);
+	const beside: Beside = {parts: partsOfStep(step), ...(history === undefined ? {} : {history})};
+	const status: RunStatus = {
+		...run.status,
+		steps: (run.status?.steps ?? 0) + (history === undefined ? 0 : 1),
+		at: atAfter(run.status?.at ?? [], view, frames),
+		...statusOfEnding(head?.ending ?? null),
+	};
+	// It is status alone, and wakes nobody by itself.
+	const event = head?.ending == null ? [] : [eventOfEnding(head.ending), wake(context)];
+	return {
+		ok: true,
+		object: {...run, status},
+		beside,
+		effects: [...childEffects(run, view, step, context), ...commandEffects(run, step, context), ...event],
+	};
+}
+
+function statusOfEnding(ending: RunEnding | null): RunStatus {
+	if (ending === null) return {};
+	const completionTime = timeText(ending.atMs);
+	switch (ending.status) {
+		case 'succeeded':
+			return {phase: 'Succeeded', completionTime, output: ending.output, at: []};
+		case 'failed':
+			return {phase: 'Failed', completionTime, error: {error: ending.error.Error, cause: ending.error.Cause}, at: []};
+		case 'cancelled':
+			return {phase: 'Cancelled', completionTime, at: []};
+	}
+}
+
+function eventOfEnding(ending: RunEnding): Effect {
+	switch (ending.status) {
+		case 'succeeded':
+			return normal('Succeeded', 'The run has come to its end.');
+		case 'failed':
+			return warning('Failed', `${ending.error.Error}: ${ending.error.Cause}`.slice(0, limits.functionComplaintCharacters));
+		case 'cancelled':
+			return normal('Cancelled', ending.cause);
+	}
+}
+
+/** How many states of each name are under way: counted on from what changes. */
+function atAfter(before: NonNullable<RunStatus['at']>, view: RunView, frames: Step['frames']): NonNullable<RunStatus['at']> {
+	const counts = new Map(before.map(({state, count}) => [state, count]));
+	const add = (frame: Frame | null | undefined, by: 1 | -1): void => {
+		if (frame != null && isLive(frame)) counts.set(frame.state, (counts.get(frame.state) ?? 0) + by);
+	};
+	for (const [id, frame] of frames) {
+		add(view.frame(id), -1);
+		add(frame, 1);
+	}
+	return [...counts]
+		.filter(([, count]) => count > 0)
+		.map(([state, count]) => ({state, count}))
+		.sort((a, b) => (a.state < b.state ? -1 : 1));
+}
+
+/** What people read of a step. Undefined: nothing worth telling. */
+function historyOf(news: readonly RunNews[], ending: RunEnding | null, atMs: number): Json | undefined {
+	if (news.length === 0 && ending === null) return undefined;
+	return {atMs, news: news.map(bounded) as unknown as Json, ...(ending === null ? {} : {ending: ending as unknown as Json})};
+}
+
+/** Of thousands of items not all is kept. */
+function bounded(news: RunNews): RunNews {
+	if (news.type !== 'entered' || news.frame === '' || jsonBytes(news.input) <= limits.runHistoryInputBytes) return news;
+	return {...news, input: {omittedBytes: jsonBytes(news.input)}};
+}
+
+// ---- what follows from a step ---------------------------------------------------------------------------------------------------
+
+function childEffects(run: Run, view: RunView, {frames, head}: Step, {children}: Context): readonly Effect[] {
+	if (head?.ending != null) return children.map((name): Effect => ({type: 'stopChild', name}));
+	const stops: Effect[] = [];
+	const spawns: Effect[] = [];
+	for (const [id, frame] of frames) {
+		const before = view.frame(id);
+		const was = before === undefined || !isLive(before) ? undefined : nodeNameOf(before);
+		const is = frame === null || !isLive(frame) ? undefined : nodeNameOf(frame);
+		if (was === is) continue;
+		if (was !== undefined) stops.push({type: 'stopChild', name: was});
+		if (frame !== null && is !== undefined) spawns.push(spawned(run, frame));
+	}
+	return [...stops, ...spawns];
+}
+
+/** To the states that the commands are for, as far as they have lived before: those that begin find all of it in their frames. */
+function commandEffects(run: Run, {commands, frames, head}: Step, context: Context): readonly Effect[] {
+	const view = viewOf(run, context.known);
+	const told = new Map<string, RunCommand[]>();
+	const effects: Effect[] = [];
+	for (const command of commands) {
+		if (command.type === 'stopTask') effects.push(stopping(command.key));
+		if (command.type === 'startTimer' && command.timer === runTimerOf(headOf(run))) effects.push(timerEffect(command));
+		const id = frameIdOf(run, command);
+		const frame = id === undefined ? undefined : (frames.get(id) ?? (frames.has(id) ? undefined : view.frame(id)));
+		if (frame === undefined || frame === null || head?.ending != null) continue;
+		const name = nodeNameOf(frame);
+		if (context.hasChild(name)) told.set(name, [...(told.get(name) ?? []), command]);
+	}
+	for (const [name, list] of told) effects.push(tell(`${context.self}/${name}`, {type: 'carryOut', commands: list} satisfies CarryOut));
+	return effects;
+}
+
+function frameIdOf(run: Run, command: RunCommand): string | undefined {
+	const head = {id: run.metadata.uid};
+	switch (command.type) {
+		case 'continue':
+			return command.frame;
+		case 'callTask':
+		case 'stopTask':
+			return frameOfKey(head, command.key);
+		case 'startTimer': {
+			const parsed = parseTimer(command.timer);
+			return parsed === undefined ? undefined : frameOfKey(head, parsed.key);
+		}
+		case 'endRun':
+			return undefined;
+	}
+}
+
+function stopping(key: string): Effect {
+	const command: StopTask = {type: 'stopTask', key};
+	return {type: 'perform', command, key: `stop ${key}`, as: 'stopped'};
+}
+
+// ---- answers from outside --------------------------------------------------------------------------------------------------------
+
+function answered(run: Run, {task, outcome}: TaskAnswered, context: Context): Handled<Run> {
+	const key = isOver(run) || isWaiting(run) ? none(run, 'it is not under way') : keyOfTask(run, task, context);
+	if (typeof key !== 'string') return {ok: false, error: key};
+	switch (outcome.type) {
+		case 'succeeded':
+			return stepped(run, {type: 'taskSucceeded', key, output: outcome.output}, context);
+		case 'failed':
+			return stepped(run, {type: 'taskFailed', key, error: outcome.error}, context);
+		case 'heartbeat':
+			return stepped(run, {type: 'taskHeartbeat', key}, context);
+	}
+}
+
+const none = ({metadata}: Run, message: string): Failure =>
+	failure('ERR_CONFLICT', {resource: 'runs.troupe.dev', name: metadata.name, message});
+
+function keyOfTask(run: Run, task: TaskAnswered['task'], context: Context): string | Failure {
+	const waiting = waitingTasks(run, context);
+	if ('state' in task) {
+		const [first, ...more] = waiting.filter(({state}) => state === task.state);
+		if (first === undefined) return none(run, notWaiting(`no state "${task.state}" of it waits for an answer`, waiting));
+		if (more.length === 0) return first.key;
+		return none(run, `${more.length + 1} states "${task.state}" wait; name one by its key, such as ${first.key}`);
+	}
+	const secret = secretIn(context.known, runKeyOf(run)) ?? '';
+	const key = 'key' in task ? task.key : keyOfToken(task.token, secret, toolsOf(context));
+	if (key !== undefined && waiting.some(each => each.key === key)) return key;
+	return none(run, notWaiting('that task of it does not wait, or not any more', waiting));
+}
+
+const notWaiting = (message: string, waiting: readonly WaitingTask[]): string =>
+	waiting.length === 0 ? message : `${message}; ${[...new Set(waiting.map(({state}) => state))].slice(0, 10).join(', ')} does`;
+
+export type WaitingTask = {readonly key: string; readonly state: string};
+
+/** The tasks of a run that are over only when somebody answers. */
+export function waitingTasks(run: Run, {known}: Pick<Context, 'known'>): readonly WaitingTask[] {
+	const definition = definitionOf(known, run);
+	if (typeof definition === 'string') return [];
+	const view = viewOf(run, known);
+	return framesOf(runKeyOf(run), known).flatMap(frame => {
+		if (frame.phase.type !== 'task' || !isWaitedFor(view, frame)) return [];
+		const state = stateNamed(machineOf(definition, frame), frame.state);
+		const resource = state?.Type === 'Task' ? parseTaskResource(state.Resource) : undefined;
+		return resource?.ok === true && isManual(resource.value) ? [{key: keyOf(headOf(run), frame), state: frame.state}] : [];
+	});
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString();

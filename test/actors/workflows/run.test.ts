@@ -1,0 +1,203 @@
+// Runs of workflows in the control system: what is kept of them, what they call, and what becomes of both when the control plane is killed.
+
+import test from 'ava';
+import {limits} from '../../../api/limits.js';
+import {gives, RunCluster, throws, type Answering} from './_run-cluster.js';
+import {violationsOf} from './_run-seeds.js';
+import {answersOfTwenty, attemptOf, attemptsOfTwenty, input, output, twenty} from './_workflow-of-twenty.js';
+
+const machine = (States: object, StartAt = 'A'): object => ({StartAt, States});
+const task = (more: object = {}): object => ({Type: 'Task', Resource: 'f', End: true, ...more});
+const answer: Answering = () => ({outcome: gives({x: 1})});
+
+/** Until the human step waits, which is then answered; to its end. */
+function approved(cluster: RunCluster, name: string): void {
+	for (let turns = 0; !cluster.run(name).status?.at?.some(({state}) => state === 'Ask'); turns++) {
+		if (turns > 10_000 || !cluster.time.fireNext()) throw new Error('it does not ask');
+		cluster.settle();
+	}
+	cluster.settle();
+	const outcome = cluster.tellRun(name, {type: 'taskAnswered', task: {state: 'Ask'}, outcome: gives({yes: true})});
+	if (!outcome.ok) throw new Error(outcome.error.message);
+}
+
+test('a run goes through its workflow, and nothing of it is left beside it', t => {
+	const cluster = new RunCluster(answersOfTwenty);
+	cluster.workflow('twenty', twenty);
+	cluster.begin('twenty', 'one', input);
+	approved(cluster, 'one');
+	const {status, metadata} = cluster.untilOver('one');
+	t.is(status?.phase, 'Succeeded');
+	t.deepEqual(status?.output, output);
+	t.deepEqual(status?.at, []);
+	t.deepEqual(cluster.begun.map(attemptOf).sort(), attemptsOfTwenty);
+	t.deepEqual(metadata.labels, {'troupe.dev/workflow': 'twenty'});
+	cluster.settle();
+	t.deepEqual(cluster.stored('/troupe/parts/'), ['/troupe/parts/runs/default/one/secret']);
+	t.is(cluster.stored('/troupe/history/').length, status?.steps ?? 0);
+	t.true((status?.steps ?? 0) > 40);
+});
+
+test('killed at every step boundary, and some turns after it, a run ends as it would have, and begins no attempt twice', t => {
+	for (let extra = 0; extra < 12; extra++) {
+		const cluster = new RunCluster(answersOfTwenty, 100 + extra);
+		cluster.workflow('twenty', twenty);
+		cluster.begin('twenty', 'one', input);
+		let lives = 0;
+		for (let turns = 0, isAnswered = false; cluster.run('one').status?.completionTime === undefined; turns++) {
+			if (turns > 100_000) throw new Error('it does not end');
+			const isAtRest = cluster.untilStep('runs/default/one', extra);
+			const asks = cluster.run('one').status?.at?.some(({state}) => state === 'Ask') === true;
+			if (isAtRest && asks && !isAnswered)
+				isAnswered = cluster.tellRun('one', {type: 'taskAnswered', task: {state: 'Ask'}, outcome: gives({yes: true})}).ok;
+			else if (isAtRest) cluster.time.fireNext();
+			else {
+				lives++;
+				cluster.start();
+			}
+		}
+		t.deepEqual(cluster.run('one').status?.output, output, `${extra} turns after a step`);
+		t.deepEqual(cluster.begun.map(attemptOf).sort(), attemptsOfTwenty, `${extra} turns after a step`);
+		t.deepEqual(cluster.violations, []);
+		t.true(lives > 5);
+	}
+});
+
+test('an unchanged workflow keeps one revision, and a run goes by the one that it began with', t => {
+	const cluster = new RunCluster((_call, state) => ({afterMs: 1_000, outcome: gives(state)}));
+	cluster.workflow('w', machine({A: task({Next: 'B', End: undefined}), B: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const {revisionName} = cluster.workflowObject('w').status ?? {};
+	const changed = cluster.ask('troupe://control/workflows/default.w', {
+		type: 'patch',
+		patch: {spec: {definition: machine({A: task({Next: 'C', End: undefined}), B: null, C: task()})}},
+	});
+	t.true(changed.ok);
+	t.not(cluster.workflowObject('w').status?.revisionName, revisionName);
+	cluster.begin('w', 'two');
+	t.is(cluster.untilOver('one').status?.output, 'B');
+	t.is(cluster.untilOver('two').status?.output, 'C');
+	t.is(cluster.run('one').status?.revisionName, revisionName);
+});
+
+test('params start one run of each generation', t => {
+	const cluster = new RunCluster(answer);
+	cluster.workflow('w', machine({A: task()}), {params: {n: 1}});
+	cluster.settle();
+	const runs = (): readonly string[] => [...cluster.durable.index.list('runs')].map(({metadata}) => metadata.name);
+	t.is(runs().length, 1);
+	const [first = ''] = runs();
+	t.deepEqual(cluster.untilOver(first).spec?.input, {n: 1});
+	cluster.start();
+	cluster.settle();
+	cluster.ask('troupe://control/workflows/default.w', {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}});
+	t.is(runs().length, 1);
+	cluster.ask('troupe://control/workflows/default.w', {type: 'patch', patch: {spec: {params: {n: 2}}}});
+	t.is(runs().length, 2);
+});
+
+test('a run that comes before its workflow waits for it, and says so', t => {
+	const cluster = new RunCluster(answer);
+	cluster.begin('w', 'one');
+	cluster.settle();
+	t.is(cluster.run('one').status?.phase, 'Pending');
+	t.is(cluster.run('one').status?.conditions?.[0]?.reason, 'NotFound');
+	cluster.workflow('w', machine({A: task()}));
+	t.is(cluster.untilOver('one').status?.phase, 'Succeeded');
+	t.is(cluster.run('one').metadata.ownerReferences?.[0]?.name, 'w');
+});
+
+test('a suspended run takes answers and begins nothing; it goes on where it was, also after a crash', t => {
+	const cluster = new RunCluster((_call, state) => ({afterMs: 10, outcome: gives(state)}));
+	cluster.workflow('w', machine({A: task({Next: 'B', End: undefined}), B: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	cluster.patchRun('one', {suspend: true});
+	cluster.pass(1_000);
+	t.is(cluster.run('one').status?.phase, 'Suspended');
+	t.deepEqual(cluster.run('one').status?.at, [{state: 'B', count: 1}]);
+	cluster.start();
+	cluster.pass(5_000);
+	t.deepEqual(cluster.begun.map(attemptOf), ['A.1']);
+	cluster.patchRun('one', {suspend: false});
+	t.is(cluster.untilOver('one').status?.output, 'B');
+});
+
+test('a run that is cancelled ends, and its calls are stopped', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', machine({A: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	cluster.patchRun('one', {cancel: true});
+	cluster.settle();
+	t.is(cluster.run('one').status?.phase, 'Cancelled');
+	t.deepEqual(cluster.stopped.map(attemptOf), ['A.1']);
+	t.deepEqual(cluster.stored('/troupe/parts/'), ['/troupe/parts/runs/default/one/secret']);
+});
+
+test('a task that waits is answered by its state, its key or its token, once', t => {
+	const tokens: string[] = [];
+	const cluster = new RunCluster(call => {
+		tokens.push((call.input as {token: string}).token);
+		return {outcome: {type: 'waiting'}};
+	});
+	const ask = task({Resource: 'activity:ask', Parameters: {'token.$': '$$.Task.Token'}});
+	cluster.workflow('w', machine({A: {...ask, End: undefined, Next: 'B'}, B: {...ask, End: undefined, Next: 'C'}, C: ask}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const tell = (named: object, outcome: object = gives(1)) => cluster.tellRun('one', {type: 'taskAnswered', task: named, outcome});
+	t.false(tell({state: 'B'}).ok);
+	t.true(tell({state: 'A'}).ok);
+	cluster.settle();
+	const [first = '', second = ''] = tokens;
+	t.false(tell({token: first}).ok);
+	t.false(tell({token: `${second}0`}).ok);
+	t.false(tell({token: second.replace(/~.*/, '')}).ok);
+	t.true(tell({token: second}).ok);
+	t.false(tell({token: second}).ok);
+	cluster.settle();
+	t.true(tell({key: cluster.begun.at(-1) ?? ''}, throws('No', 'not now')).ok);
+	t.deepEqual(cluster.untilOver('one').status?.error, {error: 'No', cause: 'not now'});
+	t.false(tell({state: 'C'}).ok);
+});
+
+test('a Map of a thousand items is gone through with bounded steps, and leaves nothing behind', t => {
+	const cluster = new RunCluster(call => ({afterMs: 5, outcome: gives(call.input)}));
+	const each = machine({One: task()}, 'One');
+	cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: each, MaxConcurrency: 50, End: true}}));
+	const items = Array.from({length: 1_000}, (_, n) => n);
+	cluster.begin('w', 'one', items);
+	t.deepEqual(cluster.untilOver('one').status?.output, items);
+	t.is(cluster.begun.length, 1_000);
+	cluster.settle();
+	t.deepEqual(cluster.stored('/troupe/parts/'), ['/troupe/parts/runs/default/one/secret']);
+});
+
+test('a run is deleted with all that is kept of it once its time is over', t => {
+	const cluster = new RunCluster(answer);
+	cluster.workflow('w', machine({A: task()}));
+	cluster.begin('w', 'one', {}, {ttlSecondsAfterFinished: 60});
+	cluster.untilOver('one');
+	cluster.pass(61_000);
+	t.deepEqual([...cluster.durable.index.list('runs')], []);
+	t.deepEqual(cluster.stored('/troupe/parts/'), []);
+	t.deepEqual(cluster.stored('/troupe/history/'), []);
+	t.true(limits.runTtlSeconds > 60);
+});
+
+test('the time of a run as a whole counts from its begin, whatever is killed meanwhile', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', {...machine({A: task()}), TimeoutSeconds: 100});
+	cluster.begin('w', 'one');
+	cluster.pass(60_000);
+	cluster.start();
+	cluster.pass(39_000);
+	t.is(cluster.run('one').status?.phase, 'Running');
+	cluster.pass(1_100);
+	t.is(cluster.run('one').status?.error?.error, 'States.Timeout');
+});
+
+test('by seeds: whatever is killed, fails to be written or takes long, a run ends as it should', t => {
+	for (let seed = 1; seed <= 60; seed++) t.deepEqual(violationsOf(seed), [], `seed ${seed}`);
+});
