@@ -1339,6 +1339,12 @@ export const limits = {
 	runCallMs: 2_000_000_000,
 	/** Of a state inside a Parallel or a Map the history has an input up to so many bytes. */
 	runHistoryInputBytes: 4_096,
+	/** Records of the history of one run: what comes after them is not told any more. */
+	runHistoryRecords: 100_000,
+	/** Files with histories of runs that are over, of one server: looked at after so many more; and when it is tried again to write one. */
+	runArchiveBytes: 1_073_741_824,
+	runArchiveSweep: 1_000,
+	runArchiveAgainMs: 60_000,
 	/** Older definitions of a workflow that are kept though no run goes by them. */
 	workflowRevisions: 10,
 	/** A run is deleted so long after its end where nothing else is said. */

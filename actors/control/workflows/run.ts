@@ -252,7 +252,8 @@ function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
 	if (frames.size === 0 && tallies.size === 0 && head === undefined)
 		return {ok: true, object: run, effects: commandEffects(run, step, context)};
 	const view = viewOf(run, context.known);
-	const history = historyOf(news, head?.ending ?? null, context.nowMs);
+	const isFull = (run.status?.steps ?? 0) >= limits.runHistoryRecords && head?.ending == null;
+	const history = isFull ? undefined : historyOf(news, head?.ending ?? null, context.nowMs);
 	const beside: Beside = {parts: partsOfStep(step), ...(history === undefined ? {} : {history})};
 	const status: RunStatus = {
 		...run.status,

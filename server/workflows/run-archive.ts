@@ -1,0 +1,166 @@
+// Histories of runs that are over, in files: a run's store records move into one, which goes with the run.
+//
+// A history is in the store as long as its run is under way, and until its file is whole on the disk. Files are of the server that led then; another one
+// has none of it. Of more bytes than `runArchiveBytes` the oldest files go first.
+
+import {createReadStream} from 'node:fs';
+import {readdir, rename, rm, stat} from 'node:fs/promises';
+import path from 'node:path';
+import {createGunzip, gzip} from 'node:zlib';
+import {promisify} from 'node:util';
+import type {Run} from '../../api/kinds/run.js';
+import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import {syncDirectory, writeSynced} from '../../system/files/atomic-file.js';
+import type {Change, Known} from '../../system/index/object-index.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
+
+export type RunArchiveOptions = {
+	/** It is there. */
+	readonly folder: string;
+	readonly known: Pick<Known, 'byUid' | 'list'>;
+	/** Whether records of that object's history are in the store. */
+	readonly hasHistory: (key: ObjectKey) => boolean;
+	/** Those records, in order, each a JSON text. Rejects where the store cannot be read. */
+	readonly readHistory: (key: ObjectKey) => Promise<readonly string[]>;
+	/** They leave the store. */
+	readonly dropHistory: (key: ObjectKey) => void;
+	readonly clock: Clock;
+	/** A history stays in the store for now. */
+	readonly onProblem: (error: unknown) => void;
+};
+
+export type RunArchive = {
+	/** Of every committed change. */
+	readonly hear: (change: Change) => void;
+	/** Lines of the file of a run from number `from` on, each a record as JSON; undefined: there is no file. */
+	readonly read: (uid: string, from: number, most: number) => Promise<readonly string[] | undefined>;
+	/** Resolves when nothing is being written or removed. */
+	readonly settled: () => Promise<void>;
+	readonly close: () => void;
+};
+
+const suffix = '.jsonl.gz';
+
+const compress = promisify(gzip);
+
+/** Begins with what is over and still in the store, and with files of runs that there are not any more. */
+export function openRunArchive(options: RunArchiveOptions): RunArchive {
+	const {folder, known, hasHistory, clock, onProblem} = options;
+	let isOpen = true;
+	let written = 0;
+	let cancel: Cancel = () => undefined;
+	/** One thing at a time. */
+	let last: Promise<void> = Promise.resolve();
+	const inTurn = (act: () => Promise<void>): void => {
+		last = last.then(async () => {
+			if (isOpen) await act().catch((error: unknown) => void (isOpen && onProblem(error)));
+		});
+	};
+	const archive = (run: Run): void =>
+		inTurn(async () => {
+			try {
+				await archived(options, run);
+				if (++written % limits.runArchiveSweep === 0) await sweep(options);
+			} catch (error) {
+				cancel();
+				cancel = clock.after(limits.runArchiveAgainMs, lookAgain);
+				throw error;
+			}
+		});
+	const lookAgain = (): void => {
+		for (const object of known.list('runs')) if (isOverWithHistory(object, hasHistory)) archive(object as Run);
+	};
+	lookAgain();
+	inTurn(() => sweep(options));
+	return {
+		hear({key, before, after}) {
+			if (parseObjectKey(key).plural !== 'runs') return;
+			if (after === undefined) {
+				const {uid} = before?.object.metadata ?? {};
+				if (uid !== undefined) inTurn(() => rm(fileOf(folder, uid), {force: true}));
+			} else if (isOver(after.object) && (before === undefined || !isOver(before.object))) archive(after.object as Run);
+		},
+		read: (uid, from, most) => linesOf(fileOf(folder, uid), from, most),
+		settled: () => last,
+		close() {
+			isOpen = false;
+			cancel();
+		},
+	};
+}
+
+const isOver = (object: ApiObject): boolean => (object as Run).status?.completionTime !== undefined;
+
+const keyOf = ({metadata}: ApiObject): ObjectKey => `runs/${metadata.namespace ?? ''}/${metadata.name}`;
+
+const isOverWithHistory = (object: ApiObject, hasHistory: RunArchiveOptions['hasHistory']): boolean =>
+	isOver(object) && hasHistory(keyOf(object));
+
+const fileOf = (folder: string, uid: string): string => path.join(folder, `${uid}${suffix}`);
+
+async function archived({folder, hasHistory, readHistory, dropHistory, known}: RunArchiveOptions, run: Run): Promise<void> {
+	const key = keyOf(run);
+	const {uid} = run.metadata;
+	// It may be gone, or done, by the time of its turn.
+	if (known.byUid(uid) === undefined || !hasHistory(key)) return;
+	const lines = await readHistory(key);
+	const file = fileOf(folder, uid);
+	const beginning = `${file}.new`;
+	await rm(beginning, {force: true});
+	await writeSynced(beginning, await compress(lines.map(line => `${line}\n`).join('')), 0o600);
+	await rename(beginning, file);
+	await syncDirectory(folder);
+	dropHistory(key);
+}
+
+/** Files of runs that are gone, and the oldest of too many bytes. */
+async function sweep({folder, known}: RunArchiveOptions): Promise<void> {
+	const names = await readdir(folder);
+	const kept: {readonly file: string; readonly bytes: number; readonly atMs: number}[] = [];
+	for (const name of names) {
+		const file = path.join(folder, name);
+		const uid = name.endsWith(suffix) ? name.slice(0, -suffix.length) : '';
+		if (known.byUid(uid) === undefined) await rm(file, {force: true});
+		else {
+			const {size, mtimeMs} = await stat(file);
+			kept.push({file, bytes: size, atMs: mtimeMs});
+		}
+	}
+	let bytes = kept.reduce((sum, each) => sum + each.bytes, 0);
+	for (const each of kept.sort((a, b) => a.atMs - b.atMs)) {
+		if (bytes <= limits.runArchiveBytes) return;
+		await rm(each.file, {force: true});
+		bytes -= each.bytes;
+	}
+}
+
+/** Rejects where the file is damaged. */
+async function linesOf(file: string, from: number, most: number): Promise<readonly string[] | undefined> {
+	if ((await stat(file).catch(() => undefined)) === undefined) return undefined;
+	const found: string[] = [];
+	let at = 0;
+	for await (const line of linesIn(file)) {
+		if (at++ >= from) found.push(line);
+		if (found.length === most) break;
+	}
+	return found;
+}
+
+async function* linesIn(file: string): AsyncIterable<string> {
+	const input = createReadStream(file);
+	const text = createGunzip();
+	input.once('error', error => text.destroy(error));
+	let rest = '';
+	try {
+		for await (const chunk of input.pipe(text).setEncoding('utf8') as AsyncIterable<string>) {
+			const lines = (rest + chunk).split('\n');
+			rest = lines.pop() ?? '';
+			yield* lines;
+		}
+	} finally {
+		input.destroy();
+		text.destroy();
+	}
+}
