@@ -1,7 +1,9 @@
 // `npm run simulate -- [--seed N] [--scenario NAME] [--shrink] [--seeds COUNT] [--from N]`: long runs, or one seed with its history.
+// `npm run simulate -- --workflows [--seed N] [--seeds COUNT] [--from N]`: runs of workflows that are killed at any time.
 
 import {setImmediate} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
+import {violationsOf} from '../actors/workflows/_run-seeds.js';
 import {describeAct, type Plan} from './plan.js';
 import {runPlan, type Result} from './run.js';
 import {isScenario, planOf, scenarios, scenarioOf, type ScenarioName} from './scenarios.js';
@@ -14,11 +16,13 @@ const {values} = parseArgs({
 		shrink: {type: 'boolean', default: false},
 		seeds: {type: 'string', default: '10000'},
 		from: {type: 'string', default: '1'},
+		workflows: {type: 'boolean', default: false},
 	},
 });
 
 const {scenario} = values;
-if (scenario !== undefined && !isScenario(scenario)) {
+if (values.workflows) await runWorkflows(Number(values.seed ?? values.from), values.seed === undefined ? Number(values.seeds) : 1);
+else if (scenario !== undefined && !isScenario(scenario)) {
 	console.error(`there is no scenario "${scenario}"; there are: ${Object.keys(scenarios).join(', ')}`);
 	process.exitCode = 2;
 } else if (values.seed === undefined) await runMany(Number(values.from), Number(values.seeds), scenario);
@@ -63,6 +67,20 @@ async function runMany(from: number, count: number, only: ScenarioName | undefin
 	console.log(
 		`${count} seeds, ${failed} failed, ${((cpuMs() - startedMs) / count).toFixed(1)} ms of CPU a seed, ${Math.round(process.memoryUsage().rss / 1e6)} MB`,
 	);
+	if (failed > 0) process.exitCode = 1;
+}
+
+async function runWorkflows(from: number, count: number): Promise<void> {
+	const startedMs = cpuMs();
+	let failed = 0;
+	for (let seed = from; seed < from + count; seed++) {
+		await setImmediate();
+		const violations = violationsOf(seed);
+		if (violations.length === 0) continue;
+		failed++;
+		console.log(`npm run simulate -- --workflows --seed ${seed}: ${violations.join('; ')}`);
+	}
+	console.log(`${count} seeds, ${failed} failed, ${((cpuMs() - startedMs) / count).toFixed(1)} ms of CPU a seed`);
 	if (failed > 0) process.exitCode = 1;
 }
 

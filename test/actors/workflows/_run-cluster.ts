@@ -41,6 +41,8 @@ export class RunCluster {
 	readonly violations: string[] = [];
 	/** Whether the next write to the store fails. */
 	failsToWrite: () => boolean = () => false;
+	/** Whether who has called does not hear of what comes of it. */
+	losesOutcome: () => boolean = () => false;
 	readonly #answering: Answering;
 	readonly #data = emptyMemoryStore();
 	readonly #random;
@@ -110,6 +112,7 @@ export class RunCluster {
 		const call = command as CallTask;
 		this.calls.push(call.key);
 		if (!this.#isUnderWay(call.key)) this.violations.push(`${call.key} is called and not under way`);
+		if (this.losesOutcome()) this.time.after(10, () => done(failed('ERR_OUTCOME_UNKNOWN', {address: 'edge'})));
 		if (this.#attempts.has(call.key)) {
 			const known = this.#attempts.get(call.key);
 			if (known !== undefined) return done({ok: true, value: known});
