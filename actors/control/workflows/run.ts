@@ -8,14 +8,13 @@ import type {Workflow} from '../../../api/kinds/workflow.js';
 import {failure, type Failure} from '../../../api/errors.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import type {Condition, Draft, Json, Labels} from '../../../api/object.js';
+import type {Condition, Draft, Json} from '../../../api/object.js';
 import {itemsOf, membersOf, textOf} from '../../../api/rules/report.js';
 import {jsonBytes} from '../../../api/states-language/data-bounds.js';
 import {stateNamed, type Definition} from '../../../api/states-language/definition.js';
 import {failed as stateFailed, type StateError} from '../../../api/states-language/errors.js';
 import type {Tools} from '../../../api/states-language/tools.js';
-import {isManual, parseTaskResource} from '../../../api/task-resource.js';
-import {workflowLabel} from '../../../api/workflow-label.js';
+import {parseTaskResource, type TaskResource} from '../../../api/task-resource.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {tell, type Context, type Effect, type Message} from '../../../system/kernel/behavior.js';
 import type {Beside} from '../../../system/index/parts.js';
@@ -48,20 +47,18 @@ export const runController = controller<Run, RunMessage>({
 		workflows: ({after}, known) =>
 			after === undefined ? [] : known.byTerm('runs', waitsFor(after.metadata.namespace, after.metadata.name)),
 	},
-	prepare: (draft, known) => ({ok: true, value: withWorkflow(draft, known)}),
+	prepare: (draft, known) => ({ok: true, value: withOwner(draft, known)}),
 	reconcile,
 	receive,
 });
 
-/** The label of its workflow; and that owns it, unless it is another run's or is not there yet. */
-function withWorkflow(draft: Draft, known: Known): Draft {
+/** Its workflow owns it, unless something else does, or there is none yet. */
+function withOwner(draft: Draft, known: Known): Draft {
 	const {metadata} = draft;
-	const name = membersOf(draft.spec)['workflow'];
-	if (typeof name !== 'string') return draft;
+	const name = textOf(membersOf(draft.spec)['workflow']) ?? '';
 	const workflow = known.get(objectKey('workflows', textOf(metadata.namespace), name));
-	const isOwned = itemsOf(metadata.ownerReferences).length > 0 || workflow === undefined;
-	const labels = {...membersOf(metadata.labels), [workflowLabel]: name} as Labels;
-	return {...draft, metadata: {...metadata, labels, ...(isOwned ? {} : {ownerReferences: [ownerReferenceTo(workflow)]})}};
+	if (workflow === undefined || itemsOf(metadata.ownerReferences).length > 0) return draft;
+	return {...draft, metadata: {...metadata, ownerReferences: [ownerReferenceTo(workflow)]}};
 }
 
 const waitsFor = (namespace: string | undefined, workflow: string | undefined): string => `waits=${namespace ?? ''}/${workflow ?? ''}`;
@@ -159,9 +156,10 @@ function spawned(run: Run, frame: Frame): Effect {
 }
 
 /** What it has left behind goes, and it goes itself when its time is over. */
-function afterEnd(run: Run, {known, nowMs, pending, children}: Context): Reconciliation<RunStatus> {
+function afterEnd(run: Run, context: Context): Reconciliation<RunStatus> {
+	const {known, nowMs, pending, children} = context;
 	const {uid, namespace, name} = run.metadata;
-	const seconds = run.spec?.ttlSecondsAfterFinished ?? limits.runTtlSeconds;
+	const seconds = run.spec?.ttlSecondsAfterFinished ?? workflowOf(run, context)?.spec?.ttlSecondsAfterFinished ?? limits.runTtlSeconds;
 	const dueMs = Date.parse(run.status?.completionTime ?? '') + seconds * 1_000;
 	const stopped = children.map((child): Effect => ({type: 'stopChild', name: child}));
 	const ended = [...known.byOwner(uid)].flatMap(owned => (owned.kind === 'Run' && !isOver(owned as Run) ? [cancelling(owned as Run)] : []));
@@ -252,9 +250,10 @@ function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
 	if (frames.size === 0 && tallies.size === 0 && head === undefined)
 		return {ok: true, object: run, effects: commandEffects(run, step, context)};
 	const view = viewOf(run, context.known);
-	const isFull = (run.status?.steps ?? 0) >= limits.runHistoryRecords && head?.ending == null;
+	const isAtEnd = head?.ending != null;
+	const isFull = (run.status?.steps ?? 0) >= limits.runHistoryRecords && !isAtEnd;
 	const history = isFull ? undefined : historyOf(news, head?.ending ?? null, context.nowMs);
-	const beside: Beside = {parts: partsOfStep(step), ...(history === undefined ? {} : {history})};
+	const beside: Beside = {parts: isAtEnd ? allGone(run, context.known) : partsOfStep(step), ...(history === undefined ? {} : {history})};
 	const status: RunStatus = {
 		...run.status,
 		steps: (run.status?.steps ?? 0) + (history === undefined ? 0 : 1),
@@ -270,6 +269,10 @@ function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
 		effects: [...childEffects(run, view, step, context), ...commandEffects(run, step, context), ...event],
 	};
 }
+
+/** Also what was left by steps before a crash. */
+const allGone = (run: Run, known: Known): ReadonlyMap<string, undefined> =>
+	new Map([...known.partsOf(runKeyOf(run)).keys()].map(name => [name, undefined]));
 
 function statusOfEnding(ending: RunEnding | null): RunStatus {
 	if (ending === null) return {};
@@ -426,8 +429,12 @@ export function waitingTasks(run: Run, {known}: Pick<Context, 'known'>): readonl
 		if (frame.phase.type !== 'task' || !isWaitedFor(view, frame)) return [];
 		const state = stateNamed(machineOf(definition, frame), frame.state);
 		const resource = state?.Type === 'Task' ? parseTaskResource(state.Resource) : undefined;
-		return resource?.ok === true && isManual(resource.value) ? [{key: keyOf(headOf(run), frame), state: frame.state}] : [];
+		return resource?.ok === true && isAnswered(resource.value) ? [{key: keyOf(headOf(run), frame), state: frame.state}] : [];
 	});
 }
+
+/** By somebody, whatever is called before. */
+const isAnswered = (resource: TaskResource): boolean =>
+	resource.type === 'activity' || (resource.type === 'function' && resource.waitsForToken);
 
 const timeText = (ms: number): string => new Date(ms).toISOString();

@@ -33,7 +33,7 @@ test('a run goes through its workflow, and nothing of it is left beside it', t =
 	t.deepEqual(cluster.begun.map(attemptOf).sort(), attemptsOfTwenty);
 	t.deepEqual(metadata.labels, {'troupe.dev/workflow': 'twenty'});
 	cluster.settle();
-	t.deepEqual(cluster.stored('/troupe/parts/'), ['/troupe/parts/runs/default/one/secret']);
+	t.deepEqual(cluster.stored('/troupe/parts/'), []);
 	t.is(cluster.stored('/troupe/history/').length, status?.steps ?? 0);
 	t.true((status?.steps ?? 0) > 40);
 });
@@ -133,7 +133,7 @@ test('a run that is cancelled ends, and its calls are stopped', t => {
 	cluster.settle();
 	t.is(cluster.run('one').status?.phase, 'Cancelled');
 	t.deepEqual(cluster.stopped.map(attemptOf), ['A.1']);
-	t.deepEqual(cluster.stored('/troupe/parts/'), ['/troupe/parts/runs/default/one/secret']);
+	t.deepEqual(cluster.stored('/troupe/parts/'), []);
 });
 
 test('a task that waits is answered by its state, its key or its token, once', t => {
@@ -171,7 +171,7 @@ test('a Map of a thousand items is gone through with bounded steps, and leaves n
 	t.deepEqual(cluster.untilOver('one').status?.output, items);
 	t.is(cluster.begun.length, 1_000);
 	cluster.settle();
-	t.deepEqual(cluster.stored('/troupe/parts/'), ['/troupe/parts/runs/default/one/secret']);
+	t.deepEqual(cluster.stored('/troupe/parts/'), []);
 });
 
 test('a run is deleted with all that is kept of it once its time is over', t => {
