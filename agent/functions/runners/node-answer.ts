@@ -34,12 +34,20 @@ export type Outgoing = {readonly status: number; readonly headers: Headers} & (
 export class CallError extends Error {
 	readonly status: number;
 	readonly code: string;
+	/** Of what a function threw: its class, and the lines of its own. */
+	readonly thrown: string | undefined;
 	readonly traceback: string | undefined;
 
-	constructor(status: number, code: string, message: string, traceback?: string) {
+	constructor(
+		status: number,
+		code: string,
+		message: string,
+		{thrown, traceback}: {readonly thrown?: string; readonly traceback?: string} = {},
+	) {
 		super(message);
 		this.status = status;
 		this.code = code;
+		this.thrown = thrown;
 		this.traceback = traceback;
 	}
 }
@@ -187,6 +195,7 @@ function headersOf(given: Readonly<Record<string, unknown>>): Headers {
 
 const tracebackCharacters = 16_384;
 const messageCharacters = 4_096;
+const nameCharacters = 256;
 /** Frames of Node and of the runner say nothing to who wrote the function. */
 const strange = [/\(?node:/, import.meta.dirname];
 
@@ -195,10 +204,19 @@ export function thrownBy(error: unknown): CallError {
 	if (error instanceof CallError) return error;
 	// Not every value can be made a text; a stack may be anything that a function has put there.
 	if (!(error instanceof Error)) return failed(`it threw ${inspect(error)}`.slice(0, messageCharacters));
-	const message = `${error.name}: ${error.message}`.slice(0, messageCharacters);
+	const thrown = nameOf(error).slice(0, nameCharacters);
+	const message = `${thrown}: ${error.message}`.slice(0, messageCharacters);
 	const lines = (typeof error.stack === 'string' ? error.stack : '').split('\n');
 	const own = lines.filter(
 		line => !/^\s+at /.test(line) || !strange.some(each => (typeof each === 'string' ? line.includes(each) : each.test(line))),
 	);
-	return new CallError(500, 'ERR_FUNCTION', message, own.join('\n').slice(0, tracebackCharacters));
+	return new CallError(500, 'ERR_FUNCTION', message, {thrown, traceback: own.join('\n').slice(0, tracebackCharacters)});
+}
+
+/** What it calls itself, or else its class: one that is derived from another and says nothing inherits the name of that. */
+function nameOf(error: Error): string {
+	const {constructor: made} = error as {readonly constructor?: {readonly name?: unknown; readonly prototype?: object | undefined}};
+	const says = Object.hasOwn(error, 'name') || (made?.prototype !== undefined && Object.hasOwn(made.prototype, 'name'));
+	const name: unknown = says ? error.name : made?.name;
+	return typeof name === 'string' && name !== '' ? name : 'Error';
 }

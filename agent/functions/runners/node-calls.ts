@@ -195,11 +195,12 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: CallE
 	});
 }
 
-function sendError(response: ServerResponse, {status, code, message, traceback}: CallError): void {
+function sendError(response: ServerResponse, {status, code, message, thrown, traceback}: CallError): void {
 	if (response.writableEnded) return;
 	// What was sent before goes out; the end that is missing tells.
 	if (response.headersSent) return void response.req.socket.destroySoon();
-	const body = Buffer.from(JSON.stringify({error: {code, message, ...(traceback === undefined ? {} : {traceback})}}));
+	// What is undefined is left out.
+	const body = Buffer.from(JSON.stringify({error: {code, message, name: thrown, traceback}}));
 	if (!response.req.complete) lastOfItsConnection(response);
 	response.writeHead(status, {'content-type': 'application/json', 'content-length': body.length});
 	response.end(body);

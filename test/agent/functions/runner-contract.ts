@@ -17,7 +17,7 @@ export type Language = {
 	readonly start: (t: ExecutionContext, files: Readonly<Record<string, string>>, limits?: Partial<Limits>) => Promise<Runner>;
 };
 
-type Failure = {readonly error: {readonly code: string; readonly message: string; readonly traceback?: string}};
+type Failure = {readonly error: {readonly code: string; readonly message: string; readonly name?: string; readonly traceback?: string}};
 
 export const errorOf = (answer: Answer): Failure['error'] & {readonly status: number} => ({
 	status: answer.status,
@@ -192,10 +192,23 @@ const errors: Declare = (test, start) => {
 		t.is(output().split('\n').length, lines.length + 1);
 	});
 
+	test('the class of what a function throws is told beside its message', async t => {
+		const {call} = await start(t, 'throwsNamed');
+		for (const [how, name, message] of [
+			['own', 'CardDeclined', 'CardDeclined: no money'],
+			['usual', 'TypeError', 'TypeError: no number'],
+		]) {
+			const error = errorOf(await call({params: {how}}));
+			t.deepEqual([error.name, error.message], [name, message]);
+		}
+		t.is(errorOf(await call({params: {how: 'silent'}})).name, 'CardDeclined');
+	});
+
 	test('what is no JSON is not answered, and its message logged', async t => {
 		const {call, wrote} = await start(t, 'unknownToJson');
 		const answer = await call({headers: {'x-request-id': 'odd'}});
 		t.is(codeOf(answer), '500 ERR_FUNCTION');
+		t.is(errorOf(answer).name, undefined);
 		await wrote(`[odd] ${errorOf(answer).message}\n`);
 	});
 

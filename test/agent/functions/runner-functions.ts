@@ -9,6 +9,7 @@ export type FunctionName =
 	| 'ticks'
 	| 'flood'
 	| 'throws'
+	| 'throwsNamed'
 	| 'unknownToJson'
 	| 'large'
 	| 'gate'
@@ -76,6 +77,12 @@ def deeper():
     raise ValueError("out of grüße")
 async def main(params):
     deeper()
+`,
+	throwsNamed: `
+class CardDeclined(ValueError):
+    pass
+def main(params):
+    raise {"own": CardDeclined("no money"), "usual": TypeError("no number"), "silent": CardDeclined()}[params["how"]]
 `,
 	unknownToJson: `
 def main(params):
@@ -179,6 +186,11 @@ function deeper() {
 	throw new Error('out of grüße');
 }
 export default async () => deeper();
+`,
+	throwsNamed: `
+class CardDeclined extends RangeError {}
+const errors = {own: new CardDeclined('no money'), usual: new TypeError('no number'), silent: new CardDeclined()};
+export default ({how}) => { throw errors[how]; };
 `,
 	unknownToJson: `
 export default () => 1n;

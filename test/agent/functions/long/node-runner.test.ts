@@ -75,11 +75,19 @@ export default async params => {
 
 test('whatever a function throws is answered', async t => {
 	const code = `
-const odd = {none: Object.create(null), nothing: undefined, stack: Object.assign(new Error('odd'), {stack: {}}), symbol: Symbol('s')};
+const odd = {
+	none: Object.create(null),
+	nothing: undefined,
+	stack: Object.assign(new Error('odd'), {stack: {}}),
+	symbol: Symbol('s'),
+	name: Object.assign(new Error('odd'), {name: {}}),
+	made: Object.assign(new Error('odd'), {constructor: undefined}),
+};
 export default ({what}) => { throw odd[what]; };
 `;
 	const {call} = await start(t, {'func.mjs': code});
-	for (const what of ['none', 'nothing', 'stack', 'symbol']) t.is(codeOf(await call({params: {what}})), '500 ERR_FUNCTION', what);
+	for (const what of ['none', 'nothing', 'stack', 'symbol', 'name', 'made'])
+		t.is(codeOf(await call({params: {what}})), '500 ERR_FUNCTION', what);
 });
 
 test('a function cannot end its process', async t => {

@@ -108,8 +108,8 @@ class Call:
             self.send(head)
             self.send(body)
 
-    def send_error(self, status, code, message, traceback=None):
-        self.send_whole(status, error_headers(code), error_body(code, message, traceback))
+    def send_error(self, status, code, message, traceback=None, name=None):
+        self.send_whole(status, error_headers(code), error_body(code, message, traceback, name))
 
     def head_of(self, status, headers):
         if self.runner.phase != "serving":

@@ -3,6 +3,7 @@
 import os
 
 MESSAGE_CHARACTERS = 4096
+NAME_CHARACTERS = 256
 TRACEBACK_BYTES = 16_384
 
 OWN_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -36,6 +37,11 @@ def told(error):
     if isinstance(error, Unsendable):
         return str(error), None
     return message_of(error), traceback_of(error)
+
+
+def name_of(error):
+    """The class of what a function threw; None: it threw nothing."""
+    return None if isinstance(error, Unsendable) else kind_of(error)[:NAME_CHARACTERS]
 
 
 def kind_of(value):

@@ -2,7 +2,7 @@
 
 import sys
 
-from .errors import Gone, told
+from .errors import Gone, name_of, told
 
 
 def fail(call, error):
@@ -14,7 +14,7 @@ def fail(call, error):
             call.lines.complain("after its time was over: " + (traceback or message))
         raise Gone
     call.lines.complain(traceback or message)
-    call.send_error(500, "ERR_FUNCTION", message, traceback)
+    call.send_error(500, "ERR_FUNCTION", message, traceback, name_of(error))
 
 
 def is_cancelled(error):

@@ -32,8 +32,10 @@ def date():
     return "%s, %02d %s %04d %02d:%02d:%02d GMT" % (day, at.tm_mday, month, at.tm_year, at.tm_hour, at.tm_min, at.tm_sec)
 
 
-def error_body(code, message, traceback=None):
+def error_body(code, message, traceback=None, name=None):
     error = {"code": code, "message": message}
+    if name is not None:
+        error["name"] = name
     if traceback is not None:
         error["traceback"] = traceback
     return encode_json({"error": error})
