@@ -1356,6 +1356,20 @@ export const limits = {
 	workflowTestLines: 200,
 	/** What a Task says that it calls. */
 	workflowResourceCharacters: 2_048,
+	/** Tasks of all runs that are being called at once: more wait for their turn. What somebody else answers, a run, a Job or a token, is not called. */
+	workflowTasks: 5_000,
+	/** Questions for the outcome of one attempt that are answered: of more, those that were asked last. */
+	workflowTaskAskers: 8,
+	/** A call that nobody could begin is made again after so long, doubling, and the longest pause. */
+	workflowTaskPauseMs: 200,
+	workflowTaskPauseMostMs: 10_000,
+	/** How often it is tried to end what a task has begun, and nobody waits for any more. */
+	workflowTaskStops: 8,
+	/** Runs that are tasks of runs, in one another. */
+	workflowNesting: 10,
+	/** Hosts that workflows may call over HTTP, and what one such call may take where its state does not say. */
+	workflowHttpHosts: 100,
+	workflowHttpMs: 900_000,
 
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,

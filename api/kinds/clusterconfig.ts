@@ -1,12 +1,13 @@
 // The kind ClusterConfig: settings that people change while the cluster runs.
 
+import {httpHostWords, isHttpHost} from '../http-hosts.js';
 import {parseSubnet, type Subnet} from '../ipv4.js';
 import {parseDuration} from '../duration.js';
 import {limits} from '../limits.js';
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import {membersOf, refuse, type Found} from '../rules/report.js';
+import {itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/clusterconfig.js';
 import type {RuntimeClass} from '../runtime-class.js';
@@ -62,7 +63,11 @@ export const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
 	scheduler: {...spec.scheduler, strategy: spec.scheduler?.strategy ?? defaultStrategy},
 	runtime: {...spec.runtime, default: defaultClassOf({spec})},
 	nodes: {...spec.nodes, grace: spec.nodes?.grace ?? `${limits.nodeGraceMs / 1_000}s`},
+	workflows: {...spec.workflows, httpHosts: httpHostsOf({spec})},
 });
+
+/** The hosts that tasks of workflows may call over HTTP: none unless some are named. */
+export const httpHostsOf = (config: Pick<ClusterConfig, 'spec'> | undefined): readonly string[] => config?.spec?.workflows?.httpHosts ?? [];
 
 /** How long a silent node has. */
 export function graceMsOf(config: Pick<ClusterConfig, 'spec'> | undefined): number {
@@ -93,6 +98,7 @@ function validate(found: Found, object: Draft): void {
 	const network = membersOf(membersOf(object.spec)['network']);
 	checkPodCIDR(found, network['podCIDR']);
 	checkServiceRanges(found, network);
+	checkHttpHosts(found, itemsOf(membersOf(membersOf(object.spec)['workflows'])['httpHosts']));
 	const {name} = membersOf(object.metadata);
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);
@@ -101,6 +107,14 @@ function validate(found: Found, object: Draft): void {
 
 function checkGrace(found: Found, text: unknown): void {
 	if (typeof text === 'string' && parseGrace(text) === undefined) refuse(found, 'spec.nodes.grace', `${graceBounds}, got ${shown(text)}`);
+}
+
+function checkHttpHosts(found: Found, hosts: readonly unknown[]): void {
+	if (hosts.length > limits.workflowHttpHosts)
+		return refuse(found, 'spec.workflows.httpHosts', `must be at most ${limits.workflowHttpHosts} hosts, got ${hosts.length}`);
+	for (const [index, host] of hosts.entries())
+		if (typeof host === 'string' && !isHttpHost(host))
+			refuse(found, `spec.workflows.httpHosts[${index}]`, `${httpHostWords}, got ${shown(host)}`);
 }
 
 /** Room for the subnet of one node at least. */

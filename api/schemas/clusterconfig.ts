@@ -3,7 +3,7 @@
 import {runtimeClasses} from '../runtime-class.js';
 import {schedulerStrategies} from '../scheduler-strategies.js';
 import {objectWithOptional} from './metadata.js';
-import {about, oneOf, optional, record, text, whole} from './parts.js';
+import {about, list, oneOf, optional, record, text, whole} from './parts.js';
 
 export const spec = () =>
 	record({
@@ -31,6 +31,19 @@ export const spec = () =>
 						about(
 							'How long a silent node has until its pods are replaced, from 1s to 10m; pods that tolerate it longer stay longer.',
 							text(),
+						),
+					),
+				}),
+			),
+		),
+		workflows: optional(
+			about(
+				'What runs of workflows may do.',
+				record({
+					httpHosts: optional(
+						about(
+							'Hosts that tasks may call over HTTP, such as api.example.com, *.example.com or 10.0.0.7:8080; none when left out.',
+							list(text()),
 						),
 					),
 				}),

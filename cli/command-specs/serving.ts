@@ -257,7 +257,12 @@ export const servingCommands: readonly CommandSpec[] = [
 		name: 'config',
 		summary: 'show or change settings of the running cluster',
 		usage: ['get [KEY]', 'set KEY VALUE'],
-		examples: ['troupe config get', 'troupe config set scheduler.strategy round-robin', 'troupe config set runtime.default docker'],
+		examples: [
+			'troupe config get',
+			'troupe config set scheduler.strategy round-robin',
+			'troupe config set runtime.default docker',
+			"troupe config set workflows.httpHosts 'api.example.com,*.example.org'",
+		],
 		flags: {...clusterFlags, ...documentFlag},
 		load: () => import('../commands/config.js'),
 	},

@@ -1,5 +1,6 @@
 // `troupe config`: settings of the running cluster, kept in the object ClusterConfig/cluster.
 
+import {none} from '../../api/columns/common.js';
 import {AppError} from '../../api/errors.js';
 import {clusterConfigName, withDefaults, type ClusterConfig} from '../../api/kinds/clusterconfig.js';
 import {isObject, type Json, type JsonObject} from '../../api/object.js';
@@ -54,7 +55,7 @@ function notSet(key: string, settings: readonly (readonly [string, Json])[]): Ap
 async function set(client: Client, key: string, value: string, {terminal}: Invocation): Promise<number> {
 	const keys = key.split('.');
 	if (keys.some(part => part === '')) throw usageError(`"${key}" must be names with dots between them, such as scheduler.strategy`);
-	const patch = keys.reduceRight<Json>((inner, part) => ({[part]: inner}), scalarOf(value));
+	const patch = keys.reduceRight<Json>((inner, part) => ({[part]: inner}), isList(key) ? listOf(value) : scalarOf(value));
 	try {
 		await client.json({
 			method: 'PATCH',
@@ -76,6 +77,16 @@ function inWordsOfTheKey(error: AppError): AppError {
 	return error;
 }
 
+/** Whether a setting is a list: of those there is an empty one where nothing was set. */
+const isList = (key: string): boolean => leavesOf(withDefaults({}), '').some(([path, value]) => path === key && Array.isArray(value));
+
+/** With commas between them, and nothing for none. */
+const listOf = (text: string): readonly string[] =>
+	text
+		.split(',')
+		.map(each => each.trim())
+		.filter(each => each !== '');
+
 /** `3`, `true` and `null` are what they look like, everything else is text. */
 function scalarOf(text: string): Json {
 	if (text === 'true' || text === 'false') return text === 'true';
@@ -91,4 +102,7 @@ function leavesOf(object: JsonObject, base: string): [string, Json][] {
 	});
 }
 
-const textOf = (value: Json): string => (typeof value === 'string' ? value : shown(value));
+function textOf(value: Json): string {
+	if (Array.isArray(value)) return value.length === 0 ? none : value.join(',');
+	return typeof value === 'string' ? value : shown(value);
+}

@@ -254,9 +254,9 @@ test('the class of new pods is a setting, process where nothing says another one
 		const outcome = admitCreate({apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: 'cluster'}, spec});
 		return outcome.ok ? outcome.value.spec : outcome.error.message;
 	};
-	const nodes = {grace: '5s'};
-	t.deepEqual(configured({}), {scheduler: {strategy: 'least-pods'}, runtime: {default: 'process'}, nodes});
-	t.deepEqual(configured({runtime: {default: 'docker'}}), {scheduler: {strategy: 'least-pods'}, runtime: {default: 'docker'}, nodes});
+	const others = {nodes: {grace: '5s'}, workflows: {httpHosts: []}};
+	t.deepEqual(configured({}), {scheduler: {strategy: 'least-pods'}, runtime: {default: 'process'}, ...others});
+	t.deepEqual(configured({runtime: {default: 'docker'}}), {scheduler: {strategy: 'least-pods'}, runtime: {default: 'docker'}, ...others});
 	t.is(
 		configured({runtime: {default: 'dokcer'}}),
 		'spec.runtime.default: must be one of process, docker, got "dokcer"; did you mean "docker"?',

@@ -145,7 +145,10 @@ test('config shows settings, changes one, and says what would be right', async t
 	const {cluster, troupe} = await openCluster(t);
 	const input = 'apiVersion: troupe.dev/v1\nkind: ClusterConfig\nmetadata: {name: cluster}\nspec: {scheduler: {strategy: least-pods}}\n';
 	await troupe(['apply', '-f', '-'], {input});
-	t.is((await troupe(['config', 'get'])).out, 'scheduler.strategy least-pods\nruntime.default process\nnodes.grace 5s\n');
+	t.is(
+		(await troupe(['config', 'get'])).out,
+		'scheduler.strategy least-pods\nruntime.default process\nnodes.grace 5s\nworkflows.httpHosts <none>\n',
+	);
 	t.deepEqual(await troupe(['config', 'set', 'scheduler.strategy', 'round-robin']), {
 		code: 0,
 		out: 'scheduler.strategy round-robin\n',
@@ -157,6 +160,13 @@ test('config shows settings, changes one, and says what would be right', async t
 	t.is((await troupe(['config', 'get', 'runtime.default'])).out, 'docker\n');
 	const wrong = await troupe(['config', 'set', 'runtime.default', 'podman']);
 	t.regex(wrong.err, /^error: runtime\.default: must be one of process, docker, got "podman"/m);
+	t.is((await troupe(['config', 'set', 'workflows.httpHosts', 'api.example.com, *.example.org'])).code, 0);
+	t.like(cluster.control.index.get('clusterconfigs/_/cluster')?.spec, {workflows: {httpHosts: ['api.example.com', '*.example.org']}});
+	t.is((await troupe(['config', 'get', 'workflows.httpHosts'])).out, 'api.example.com,*.example.org\n');
+	t.is((await troupe(['config', 'set', 'workflows.httpHosts', ''])).code, 0);
+	t.is((await troupe(['config', 'get', 'workflows.httpHosts'])).out, '<none>\n');
+	const noHost = await troupe(['config', 'set', 'workflows.httpHosts', 'https://api.example.com']);
+	t.regex(noHost.err, /^error: workflows\.httpHosts\[0\]: must be a host, such as .*, got "https:\/\/api\.example\.com"/m);
 	t.is((await troupe(['config', 'get', 'nope'])).code, 3);
 	t.is((await troupe(['config', 'sett', 'a', 'b'])).code, 2);
 	t.is((await troupe(['config', 'set', 'a'])).code, 2);
