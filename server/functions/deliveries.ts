@@ -5,7 +5,7 @@
 //
 // It is given up when it was tried as often as it may be, or was answered with a status of 400 to 499: that does not change by another try.
 
-import {AppError, failure, type ErrorCode, type Failure} from '../../api/errors.js';
+import {AppError, failure, type Failure} from '../../api/errors.js';
 import {deliveryId, deliveryStoreKey, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
@@ -22,6 +22,7 @@ import {answerReply, errorReply} from './invoke-reply.js';
 import {keptDelivery, readDelivery, type DeliveryHead, type Kept} from './delivery-record.js';
 import type {CallWhole, Deliveries, Delivery, FunctionAnswer} from './delivery.js';
 import {bytesOf} from './kept-text.js';
+import {isNotBegun} from './not-begun.js';
 import type {Result, Results} from './results.js';
 import type {DeliveryCounts} from '../../api/function-figures.js';
 
@@ -248,7 +249,7 @@ async function ended({options}: State, kept: Kept): Promise<Ending> {
 		return {type: 'failed', error: failure('ERR_FUNCTION', {message: complaintOf(answer)}), answer};
 	} catch (error) {
 		const told = error instanceof AppError ? error : new AppError('ERR_INTERNAL', {message: (error as Error).message}, error);
-		return isNotBegun.has(told.code) ? {type: 'notBegun'} : {type: 'failed', error: told.failure};
+		return isNotBegun(told.code) ? {type: 'notBegun'} : {type: 'failed', error: told.failure};
 	}
 }
 
@@ -257,12 +258,6 @@ function complaintOf({status, body}: FunctionAnswer): string {
 	const {message} = membersOf(membersOf(parsedJson(body.toString('utf8')))['error']);
 	return typeof message === 'string' ? message.slice(0, limits.functionComplaintCharacters) : `the function answered with status ${status}`;
 }
-
-/** No instance came, there is no code yet, too many calls wait, nobody was there to ask, or the store cannot be read just now. */
-const isNotBegun: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-	...(['ERR_NOT_REACHABLE', 'ERR_CONFLICT', 'ERR_BUSY', 'ERR_STORE'] as const),
-	...(['ERR_NO_SUCH_ACTOR', 'ERR_ACTOR_STOPPED', 'ERR_ACTOR_CRASHED'] as const),
-]);
 
 /** Where another try may end in another way. */
 const isWorthATry = ({error, answer}: Ending & {readonly type: 'failed'}): boolean =>

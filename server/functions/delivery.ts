@@ -44,8 +44,12 @@ export type Deliveries = {
 /** The answer of a function, whole. */
 export type FunctionAnswer = {readonly status: number; readonly contentType: string | undefined; readonly body: Buffer};
 
+export type WholeCall = Pick<Delivery, 'by' | 'path' | 'contentType' | 'headers' | 'body'> & {
+	readonly id: string;
+	readonly answerBytes: number;
+	/** Aborted once nobody waits for the answer: what is under way is cut, and its place given up. Undefined: somebody always does. */
+	readonly signal?: AbortSignal;
+};
+
 /** A call by this server itself. Throws AppError where there is no answer of the function. */
-export type CallWhole = (
-	fn: FunctionName,
-	call: Pick<Delivery, 'by' | 'path' | 'contentType' | 'headers' | 'body'> & {readonly id: string; readonly answerBytes: number},
-) => Promise<FunctionAnswer>;
+export type CallWhole = (fn: FunctionName, call: WholeCall) => Promise<FunctionAnswer>;

@@ -3,12 +3,10 @@
 import type {IncomingMessage} from 'node:http';
 import {AppError} from '../../api/errors.js';
 import type {Caller} from './caller.js';
-import type {CallWhole, FunctionAnswer} from './delivery.js';
-
-type WholeCall = Parameters<CallWhole>[1];
+import type {FunctionAnswer, WholeCall} from './delivery.js';
 
 /** `answer` is there once the call has ended well. */
-export function wholeCaller({id, by, contentType, headers, path = '/', body, answerBytes}: WholeCall): {
+export function wholeCaller({id, by, contentType, headers, path = '/', body, answerBytes, signal}: WholeCall): {
 	readonly caller: Caller;
 	readonly answer: () => FunctionAnswer;
 } {
@@ -30,9 +28,13 @@ export function wholeCaller({id, by, contentType, headers, path = '/', body, ans
 				};
 			},
 			hasBegun: () => false,
-			isGone: () => false,
+			isGone: () => signal?.aborted === true,
 			cut: () => undefined,
-			whenOver: () => () => undefined,
+			whenOver(callback) {
+				const gone = (): void => callback(false);
+				signal?.addEventListener('abort', gone, {once: true});
+				return () => signal?.removeEventListener('abort', gone);
+			},
 		},
 		answer() {
 			if (answer === undefined) throw new AppError('ERR_INTERNAL', {message: 'the call ended without an answer'});
