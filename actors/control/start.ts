@@ -7,7 +7,7 @@ import {parseUserSystem} from '../../api/user-system.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
-import {nothingPerforms} from '../../system/kernel/performs.js';
+import {nothingPerforms, type Perform} from '../../system/kernel/performs.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
 import {closingFirst, inspectLater, withInspect} from '../inspector.js';
 import {isSecretMember} from '../secret-members.js';
@@ -32,6 +32,8 @@ export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inp
 	readonly isUserSystem?: (name: string) => boolean;
 	/** Whether the link serialises: then sizes are measured for the windows. */
 	readonly measure: Measure;
+	/** Carries out the tasks of runs of workflows. The default is that nothing does. */
+	readonly perform?: Perform;
 	/** Of a cluster that begins now. */
 	readonly settings?: ClusterConfigSpec;
 	/** Admins may make faults in it. */
@@ -55,6 +57,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		design = controlDesign,
 		faults = false,
 		settings,
+		perform = nothingPerforms,
 		...rest
 	} = options;
 	// It is not cut off by a fault: nodes are, each by itself.
@@ -93,7 +96,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 				localNodes,
 				...(settings === undefined ? {} : {settings}),
 			}),
-			perform: withInspect(inspectLater(late), nothingPerforms),
+			perform: withInspect(inspectLater(late), perform),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {

@@ -3,7 +3,7 @@
 import type {ExecutionContext} from 'ava';
 import {AppError, type Failure} from '../../api/errors.js';
 import {may, type Identity} from '../../api/roles.js';
-import {openControl, type ControlSystem} from '../../actors/control/start.js';
+import {openControl, type ControlOptions, type ControlSystem} from '../../actors/control/start.js';
 import {controlPlaneOf} from '../../cli/serving/control/control-plane.js';
 import {createInspection} from '../../server/inspect/inspection.js';
 import {createGateway} from '../../server/gateway.js';
@@ -19,8 +19,8 @@ import {authenticate} from '../system/broker/broker-rig.js';
 
 const admin: Identity = {name: 'admin', role: 'admin'};
 
-/** Open until the end of the test. What is called a bug fails it. */
-export async function openDoors(t: ExecutionContext) {
+/** Open until the end of the test. What is called a bug fails it. `more`: of the control system. */
+export async function openDoors(t: ExecutionContext, more: Partial<Pick<ControlOptions, 'design' | 'perform' | 'onChange'>> = {}) {
 	const executor = createNactExecutor(systemClock);
 	const broker = await createBroker<Identity>({
 		clock: systemClock,
@@ -41,6 +41,7 @@ export async function openDoors(t: ExecutionContext) {
 		mayBeNode: (name: string): boolean => name.startsWith('node-'),
 		onFenced: (message: string) => t.fail(message),
 		onEscalation: ({message}: Failure) => t.fail(message),
+		...more,
 	};
 	const control = await new Promise<ControlSystem>((resolve, reject) =>
 		openControl(options, outcome => (outcome.ok ? resolve(outcome.value) : reject(AppError.of(outcome.error)))),
@@ -75,7 +76,7 @@ export async function openDoors(t: ExecutionContext) {
 			headers: {authorization: 'Bearer admin', ...headers},
 			...(body === undefined ? {} : {body}),
 		});
-	return {control, broker, garbage: () => links.control.garbage() + links.bulk.garbage(), call, mqttPort: mqtt.port};
+	return {control, plane, broker, garbage: () => links.control.garbage() + links.bulk.garbage(), call, mqttPort: mqtt.port};
 }
 
 export type Doors = Awaited<ReturnType<typeof openDoors>>;

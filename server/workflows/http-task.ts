@@ -1,0 +1,106 @@
+// A task that is a request over HTTP: its input is posted to a URL, if the cluster lets workflows call that host.
+//
+// No redirect is followed, since it may lead anywhere, and no proxy of the environment is used. Nothing of the cluster is sent but the key of the
+// attempt.
+
+import {request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions} from 'node:http';
+import {request as requestHttps} from 'node:https';
+import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
+import {clusterConfigKey} from '../../actors/addresses.js';
+import {httpHostOf, httpPlaceOf, mayCall} from '../../api/http-hosts.js';
+import {httpHostsOf, type ClusterConfig} from '../../api/kinds/clusterconfig.js';
+import {limits} from '../../api/limits.js';
+import type {TaskResource} from '../../api/task-resource.js';
+import {headerOf} from '../functions/function-messages.js';
+import {taskAnswered, taskFailed, textOfAnswer} from './task-end.js';
+import type {TaskParts} from './task-parts.js';
+
+type Called = Extract<TaskResource, {type: 'http'}>;
+
+export async function httpTask(parts: TaskParts, task: CallTask, resource: Called, signal: AbortSignal): Promise<TaskOutcome> {
+	const refusal = refusalOf(parts, resource);
+	if (refusal !== undefined) return refusal;
+	return parts.turns.take(signal, () => posted(parts, task, resource, signal));
+}
+
+function refusalOf({control}: TaskParts, {url}: Called): TaskOutcome | undefined {
+	const place = httpPlaceOf(url);
+	const hosts = httpHostsOf(control.index.get(clusterConfigKey) as ClusterConfig | undefined);
+	if (place !== undefined && mayCall(hosts, place)) return undefined;
+	const host = place === undefined ? url : httpHostOf(place);
+	return taskFailed(
+		'States.Permissions',
+		`this cluster does not let workflows call "${host}": it has to be in the list workflows.httpHosts, as in: troupe config set workflows.httpHosts ${host} (with a comma between several; troupe config get workflows.httpHosts shows those that are there)`,
+	);
+}
+
+/** A request and why it was ended from here. */
+type UnderWay = {readonly request: ClientRequest; ending: 'late' | 'dropped' | undefined};
+
+async function posted({clock}: TaskParts, {key, input}: CallTask, {url}: Called, signal: AbortSignal): Promise<TaskOutcome> {
+	const body = Buffer.from(JSON.stringify(input));
+	const headers = {
+		accept: 'application/json',
+		'content-type': 'application/json',
+		'content-length': body.length,
+		'idempotency-key': headerOf(key),
+	};
+	// An agent of its own: the connection ends with the request.
+	const options: RequestOptions = {method: 'POST', headers, agent: false};
+	const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
+	const under: UnderWay = {request, ending: undefined};
+	const end = (why: 'late' | 'dropped'): void => {
+		under.ending = why;
+		request.destroy(new Error(why));
+	};
+	const drop = (): void => end('dropped');
+	signal.addEventListener('abort', drop, {once: true});
+	const cancel = clock.after(limits.workflowHttpMs, () => end('late'));
+	try {
+		return await outcomeOf(await answerTo(request, body));
+	} catch (error) {
+		if (under.ending === 'late') return taskFailed('Http.Timeout', `${url} did not answer within ${limits.workflowHttpMs / 1_000} s`);
+		return taskFailed('Http.ConnectionFailed', `${url}: ${(error as Error).message}`);
+	} finally {
+		cancel();
+		signal.removeEventListener('abort', drop);
+		request.destroy();
+	}
+}
+
+function answerTo(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
+	return new Promise((resolve, reject) => {
+		request.once('response', resolve);
+		request.on('error', reject);
+		// Also of an answer that changes the protocol, which nobody has asked for.
+		request.once('close', () => reject(new Error('the connection ended before there was an answer')));
+		request.end(body);
+	});
+}
+
+async function outcomeOf(answer: IncomingMessage): Promise<TaskOutcome> {
+	const {statusCode: status = 0, headers} = answer;
+	const {bytes, isWhole} = await beginningOf(answer, limits.statesDataBytes);
+	if (status >= 300) {
+		const where = status < 400 && headers.location !== undefined ? `, and redirects are not followed, here to ${headers.location}` : '';
+		const words = textOfAnswer(bytes);
+		return taskFailed(`Http.Status${status}`, `the server answered with status ${status}${where}${words === '' ? '' : `: ${words}`}`);
+	}
+	if (!isWhole) return taskFailed('States.DataLimitExceeded', `the answer has more than ${limits.statesDataBytes} bytes`);
+	const {'content-encoding': encoding = 'identity'} = headers;
+	if (encoding.toLowerCase() !== 'identity')
+		return taskFailed('Http.BadAnswer', `the answer is encoded (content-encoding: ${encoding}), which was not asked for`);
+	return taskAnswered(bytes);
+}
+
+/** No more is read than that. */
+async function beginningOf(answer: IncomingMessage, most: number): Promise<{readonly bytes: Buffer; readonly isWhole: boolean}> {
+	const chunks: Buffer[] = [];
+	let bytes = 0;
+	for await (const chunk of answer as AsyncIterable<Buffer>) {
+		chunks.push(chunk);
+		bytes += chunk.length;
+		if (bytes > most) return {bytes: Buffer.concat(chunks).subarray(0, most), isWhole: false};
+	}
+	return {bytes: Buffer.concat(chunks), isWhole: true};
+}

@@ -1,0 +1,135 @@
+// The edge that carries out tasks of runs of workflows: functions, requests over HTTP, Jobs, runs of other workflows.
+//
+// What it keeps true: two calls with one key are one attempt, with one outcome for whoever asks; once it is stopped, or the term is over, nothing
+// of an attempt is left here. What was begun outlives a term only where it is an object: then the next one finds it again by its name.
+
+import type {CallTask, StopTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
+import {succeeded, type Outcome} from '../../api/errors.js';
+import type {ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import {parseTaskResource} from '../../api/task-resource.js';
+import type {Change} from '../../system/index/object-index.js';
+import type {Command} from '../../system/kernel/behavior.js';
+import {nothingPerforms, type Perform} from '../../system/kernel/performs.js';
+import {functionTask} from './function-task.js';
+import {httpTask} from './http-task.js';
+import {jobTask} from './job-task.js';
+import {runTask} from './run-task.js';
+import {taskFailed} from './task-end.js';
+import {taskStopped, termOver, type TaskParts} from './task-parts.js';
+import {createTurns} from './turns.js';
+
+export type TaskCallsOptions = Pick<TaskParts, 'control' | 'clock' | 'callWhole' | 'onProblem'> & {
+	/** Tasks that are being called at once. */
+	readonly most?: number;
+};
+
+export type TaskCalls = {
+	/** Of `callTask` with a TaskOutcome, of `stopTask` with nothing. After `close` nothing is answered any more. */
+	readonly perform: Perform;
+	/** Of every committed change, in order. */
+	readonly hear: (change: Change) => void;
+	/** How much is under way: for tests, and whoever looks. */
+	readonly counts: () => {readonly attempts: number; readonly underWay: number; readonly waiting: number; readonly followed: number};
+	/** Ends what is under way, and tells nobody: the next term is asked again. Jobs and runs go on. */
+	readonly close: () => void;
+};
+
+type Answer = (outcome: Outcome<TaskOutcome>) => void;
+
+type Attempt = {
+	readonly ending: AbortController;
+	/** Who has asked for it, the last at the end. */
+	readonly askers: Answer[];
+};
+
+export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskCallsOptions): TaskCalls {
+	const attempts = new Map<string, Attempt>();
+	const followed = new Map<ObjectKey, Set<(object: ApiObject, isGone: boolean) => void>>();
+	const closing = new AbortController();
+	const parts: TaskParts = {
+		...options,
+		turns: createTurns(most),
+		closing: closing.signal,
+		follow(key, seen) {
+			const all = followed.get(key) ?? new Set();
+			followed.set(key, all.add(seen));
+			return () => {
+				all.delete(seen);
+				if (all.size === 0 && followed.get(key) === all) followed.delete(key);
+			};
+		},
+	};
+
+	const settle = (key: string, attempt: Attempt, outcome: TaskOutcome): void => {
+		if (attempts.get(key) !== attempt) return;
+		attempts.delete(key);
+		for (const answer of attempt.askers) answer(succeeded(outcome));
+	};
+	const call = (task: CallTask, answer: Answer): void => {
+		const present = attempts.get(task.key);
+		if (present !== undefined) {
+			present.askers.push(answer);
+			if (present.askers.length > limits.workflowTaskAskers) present.askers.shift();
+			return;
+		}
+		const attempt: Attempt = {ending: new AbortController(), askers: [answer]};
+		attempts.set(task.key, attempt);
+		carryOut(parts, task, attempt.ending.signal).then(
+			outcome => settle(task.key, attempt, outcome),
+			(error: unknown) => {
+				if (attempt.ending.signal.aborted) return;
+				options.onProblem(error);
+				settle(task.key, attempt, taskFailed('States.TaskFailed', `the task could not be carried out: ${(error as Error).message}`));
+			},
+		);
+	};
+	const stop = ({key}: StopTask): void => {
+		const attempt = attempts.get(key);
+		if (attempt === undefined) return;
+		settle(key, attempt, taskFailed('States.TaskFailed', taskStopped.message));
+		attempt.ending.abort(taskStopped);
+	};
+	return {
+		perform(command, done) {
+			if (!isTaskCommand(command)) return nothingPerforms(command, done);
+			if (closing.signal.aborted) return;
+			if (command.type === 'callTask') return call(command, done);
+			stop(command);
+			done(succeeded(null));
+		},
+		hear({key, before, after}) {
+			const object = (after ?? before)?.object;
+			if (object !== undefined) for (const seen of followed.get(key) ?? []) seen(object, after === undefined);
+		},
+		counts: () => ({attempts: attempts.size, ...parts.turns.counts(), followed: followed.size}),
+		close() {
+			closing.abort(termOver);
+			const ending = [...attempts.values()];
+			attempts.clear();
+			for (const attempt of ending) attempt.ending.abort(termOver);
+		},
+	};
+}
+
+const isTaskCommand = (command: Command): command is CallTask | StopTask => command.type === 'callTask' || command.type === 'stopTask';
+
+/** Rejects with the reason of the signal once that is aborted. */
+async function carryOut(parts: TaskParts, task: CallTask, signal: AbortSignal): Promise<TaskOutcome> {
+	const resource = parseTaskResource(task.resource);
+	if (!resource.ok) return taskFailed('States.Runtime', `the Resource ${resource.message}`);
+	const {value} = resource;
+	switch (value.type) {
+		case 'function':
+			return functionTask(parts, task, value, signal);
+		case 'http':
+			return httpTask(parts, task, value, signal);
+		case 'workflow':
+			return runTask(parts, task, value, signal);
+		case 'job':
+			return jobTask(parts, task, signal);
+		case 'activity':
+			return {type: 'waiting'};
+	}
+}
