@@ -18,6 +18,7 @@ import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundA
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {createFunctionCalls, type FunctionCalls} from '../../../server/functions/calls.js';
 import type {Triggers} from '../../../server/functions/triggers.js';
+import {createTaskCalls, type TaskCalls, type TaskCallsOptions} from '../../../server/workflows/task-calls.js';
 import type {ConnectHere} from '../../../server/functions/instance-connections.js';
 import {createFunctionMessages, type FunctionMessagesOptions} from '../../../server/functions/function-messages.js';
 import {createTopicTriggers, type TopicTriggers} from '../../../server/functions/topic-triggers.js';
@@ -36,6 +37,7 @@ import {createTopics, retainedObjects, type Topics} from '../../../server/topics
 import {followUserSystems, type UserSystems} from '../../../server/user-systems.js';
 import {openVault, type Kept, type Vault} from '../../../server/vault.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
+import {nothingPerforms} from '../../../system/kernel/performs.js';
 import type {Known} from '../../../system/index/object-index.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {OutsideUrl} from '../../../system/links/outside-url.js';
@@ -126,6 +128,7 @@ type Late = {
 	endSweep?: () => void;
 	triggers?: Triggers;
 	calls?: FunctionCalls;
+	tasks?: TaskCalls;
 };
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
@@ -216,10 +219,12 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				onEscalation: error => context.fail(`the actor system failed for good: ${error.message}`),
 				onFenced: options.onFenced,
 				measure: peer => !isHere(state, peer),
+				perform: (command, done) => (late.tasks?.perform ?? nothingPerforms)(command, done),
 				onChange(change) {
 					topics.onChange(change);
 					late.triggers?.hear(change);
 					late.calls?.hear(change);
+					late.tasks?.hear(change);
 					const {plural, name} = parseObjectKey(change.key);
 					if (plural === 'functions') topicTriggers.note(change.key, change.after?.object as FunctionObject | undefined);
 					if (plural !== 'nodes') return;
@@ -278,6 +283,13 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	const {connectHere = () => undefined} = options;
 	const calls = createFunctionCalls({control: controlPlane, clock: context.processParts.clock, connectHere});
 	late.calls = calls;
+	const tasks = createTaskCalls({
+		control: controlPlane,
+		clock: context.processParts.clock,
+		callWhole: calls.callWhole,
+		onProblem: taskProblems(context),
+	});
+	late.tasks = tasks;
 	const deliveries = openFunctionDeliveries(state.foundDeliveries, {
 		context,
 		control: controlPlane,
@@ -301,6 +313,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		onRefused: refusedRequests(context),
 	});
 	const endSigns = (): void => {
+		tasks.close();
 		late.triggers?.close();
 		deliveries.close();
 		calls.close();
@@ -370,6 +383,11 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 function refusedRequests({log, processParts: {clock}}: ServeContext): MqttDoorOptions['onRefused'] {
 	const quiet = quietly(clock);
 	return (why, login) => quiet(`${why} ${login}`, () => log.warn({why, login}, 'a request of an inspector was refused'));
+}
+
+function taskProblems({log, processParts: {clock}}: ServeContext): TaskCallsOptions['onProblem'] {
+	const quiet = quietly(clock);
+	return error => quiet('tasks', () => log.warn(error, 'a task of a workflow could not be carried out, or ended, as it should have been'));
 }
 
 /** The same of messages for functions. */
