@@ -1367,7 +1367,7 @@ export const limits = {
 	workflowTaskStops: 8,
 	/** Runs that are tasks of runs, in one another. */
 	workflowNesting: 10,
-	/** Hosts that workflows may call over HTTP, and what one such call may take where its state does not say. */
+	/** Hosts that workflows may call over HTTP, and what one such call may take, whatever its state allows. */
 	workflowHttpHosts: 100,
 	workflowHttpMs: 900_000,
 
