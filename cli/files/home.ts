@@ -22,6 +22,8 @@ export const homeOf = (root: string) => ({
 	secrets: path.join(root, 'data', 'secrets'),
 	/** The code of functions that pods of this host are run from. */
 	artifacts: path.join(root, 'data', 'artifacts'),
+	/** Histories of runs of workflows that are over. */
+	runs: path.join(root, 'data', 'runs'),
 	/** A server's own certificate, sealed. */
 	serverCertificate: path.join(root, 'data', 'server-certificate'),
 	/** The lineage of the store that was served last: one that is empty now was lost. */

@@ -4,7 +4,7 @@
 // has none of it. Of more bytes than `runArchiveBytes` the oldest files go first.
 
 import {createReadStream} from 'node:fs';
-import {readdir, rename, rm, stat} from 'node:fs/promises';
+import {mkdir, readdir, rename, rm, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {createGunzip, gzip} from 'node:zlib';
 import {promisify} from 'node:util';
@@ -13,11 +13,12 @@ import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {syncDirectory, writeSynced} from '../../system/files/atomic-file.js';
+import {hasCode} from '../../system/files/errno.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 
 export type RunArchiveOptions = {
-	/** It is there. */
+	/** Made where it is not there. */
 	readonly folder: string;
 	readonly known: Pick<Known, 'byUid' | 'list'>;
 	/** Whether records of that object's history are in the store. */
@@ -108,6 +109,7 @@ async function archived({folder, hasHistory, readHistory, dropHistory, known}: R
 	const lines = await readHistory(key);
 	const file = fileOf(folder, uid);
 	const beginning = `${file}.new`;
+	await mkdir(folder, {recursive: true, mode: 0o700});
 	await rm(beginning, {force: true});
 	await writeSynced(beginning, await compress(lines.map(line => `${line}\n`).join('')), 0o600);
 	await rename(beginning, file);
@@ -117,7 +119,10 @@ async function archived({folder, hasHistory, readHistory, dropHistory, known}: R
 
 /** Files of runs that are gone, and the oldest of too many bytes. */
 async function sweep({folder, known}: RunArchiveOptions): Promise<void> {
-	const names = await readdir(folder);
+	const names = await readdir(folder).catch((error: unknown) => {
+		if (hasCode(error, 'ENOENT')) return [];
+		throw error;
+	});
 	const kept: {readonly file: string; readonly bytes: number; readonly atMs: number}[] = [];
 	for (const name of names) {
 		const file = path.join(folder, name);

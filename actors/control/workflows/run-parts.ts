@@ -18,7 +18,7 @@ export const headOf = ({metadata, spec, status}: Run): RunHead => ({
 	name: metadata.name,
 	workflow: spec?.workflow ?? '',
 	startedAtMs: Date.parse(status?.startTime ?? metadata.creationTimestamp),
-	input: (spec?.input ?? {}) as Json,
+	input: spec?.input ?? {},
 	ending: null,
 });
 
@@ -44,7 +44,7 @@ export function partsOfStep({frames, tallies}: Pick<Step, 'frames' | 'tallies'>)
 	const parts = new Map<string, Json | undefined>();
 	// Before frames, of which nobody waits for those that are found again: a tally is counted on by the next state of its frame.
 	for (const [id, tally] of tallies) parts.set(tallyPrefix + id, tally ?? undefined);
-	for (const [id, frame] of frames) parts.set(framePrefix + id, (frame ?? undefined) as Json | undefined);
+	for (const [id, frame] of frames) parts.set(framePrefix + id, frame ?? undefined);
 	return parts;
 }
 

@@ -250,18 +250,21 @@ function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
 	if (frames.size === 0 && tallies.size === 0 && head === undefined)
 		return {ok: true, object: run, effects: commandEffects(run, step, context)};
 	const view = viewOf(run, context.known);
-	const isAtEnd = head?.ending != null;
-	const isFull = (run.status?.steps ?? 0) >= limits.runHistoryRecords && !isAtEnd;
-	const history = isFull ? undefined : historyOf(news, head?.ending ?? null, context.nowMs);
-	const beside: Beside = {parts: isAtEnd ? allGone(run, context.known) : partsOfStep(step), ...(history === undefined ? {} : {history})};
+	const ending = endingOf(head);
+	const isFull = (run.status?.steps ?? 0) >= limits.runHistoryRecords && ending === null;
+	const history = isFull ? undefined : historyOf(news, ending, context.nowMs);
+	const beside: Beside = {
+		parts: ending === null ? partsOfStep(step) : allGone(run, context.known),
+		...(history === undefined ? {} : {history}),
+	};
 	const status: RunStatus = {
 		...run.status,
 		steps: (run.status?.steps ?? 0) + (history === undefined ? 0 : 1),
 		at: atAfter(run.status?.at ?? [], view, frames),
-		...statusOfEnding(head?.ending ?? null),
+		...statusOfEnding(ending),
 	};
 	// It is status alone, and wakes nobody by itself.
-	const event = head?.ending == null ? [] : [eventOfEnding(head.ending), wake(context)];
+	const event = ending === null ? [] : [eventOfEnding(ending), wake(context)];
 	return {
 		ok: true,
 		object: {...run, status},
@@ -273,6 +276,9 @@ function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
 /** Also what was left by steps before a crash. */
 const allGone = (run: Run, known: Known): ReadonlyMap<string, undefined> =>
 	new Map([...known.partsOf(runKeyOf(run)).keys()].map(name => [name, undefined]));
+
+/** That of a step; null: the run goes on. */
+const endingOf = (head: Step['head']): RunEnding | null => head?.ending ?? null;
 
 function statusOfEnding(ending: RunEnding | null): RunStatus {
 	if (ending === null) return {};
@@ -302,7 +308,7 @@ function eventOfEnding(ending: RunEnding): Effect {
 function atAfter(before: NonNullable<RunStatus['at']>, view: RunView, frames: Step['frames']): NonNullable<RunStatus['at']> {
 	const counts = new Map(before.map(({state, count}) => [state, count]));
 	const add = (frame: Frame | null | undefined, by: 1 | -1): void => {
-		if (frame != null && isLive(frame)) counts.set(frame.state, (counts.get(frame.state) ?? 0) + by);
+		if (frame !== null && frame !== undefined && isLive(frame)) counts.set(frame.state, (counts.get(frame.state) ?? 0) + by);
 	};
 	for (const [id, frame] of frames) {
 		add(view.frame(id), -1);
@@ -329,7 +335,7 @@ function bounded(news: RunNews): RunNews {
 // ---- what follows from a step ---------------------------------------------------------------------------------------------------
 
 function childEffects(run: Run, view: RunView, {frames, head}: Step, {children}: Context): readonly Effect[] {
-	if (head?.ending != null) return children.map((name): Effect => ({type: 'stopChild', name}));
+	if (endingOf(head) !== null) return children.map((name): Effect => ({type: 'stopChild', name}));
 	const stops: Effect[] = [];
 	const spawns: Effect[] = [];
 	for (const [id, frame] of frames) {
@@ -353,7 +359,7 @@ function commandEffects(run: Run, {commands, frames, head}: Step, context: Conte
 		if (command.type === 'startTimer' && command.timer === runTimerOf(headOf(run))) effects.push(timerEffect(command));
 		const id = frameIdOf(run, command);
 		const frame = id === undefined ? undefined : (frames.get(id) ?? (frames.has(id) ? undefined : view.frame(id)));
-		if (frame === undefined || frame === null || head?.ending != null) continue;
+		if (frame === undefined || frame === null || endingOf(head) !== null) continue;
 		const name = nodeNameOf(frame);
 		if (context.hasChild(name)) told.set(name, [...(told.get(name) ?? []), command]);
 	}

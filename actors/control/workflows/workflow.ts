@@ -67,7 +67,7 @@ function newRevision(
 			labels: {[workflowLabel]: name},
 			ownerReferences: [ownerReferenceTo(workflow)],
 		},
-		data: {definition} as NonNullable<ControllerRevision['data']>,
+		data: {definition},
 		revision: (all.at(-1)?.revision ?? 0) + 1,
 	};
 }

@@ -50,6 +50,8 @@ import {controlPlaneOf} from './control-plane.js';
 import {observerOf} from '../process/process-parts.js';
 import {quietly} from '../process/log.js';
 import type {ServeContext} from '../process/serve.js';
+import type {RunArchive} from '../../../server/workflows/run-archive.js';
+import {archiveOfTerm} from './run-archive.js';
 import {programVersion} from '../../files/version.js';
 import {openOutsideBrokerPort, openOwnBrokerPort, type BrokerPort} from './broker-port.js';
 import {opened, stopped} from '../process/opened.js';
@@ -121,6 +123,7 @@ type State = {
 
 /** What is opened after the parts that ask for it. */
 type Late = {
+	archive?: RunArchive;
 	control?: ControlSystem;
 	tokens?: Tokens;
 	signs?: NodeSigns;
@@ -225,6 +228,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					late.triggers?.hear(change);
 					late.calls?.hear(change);
 					late.tasks?.hear(change);
+					late.archive?.hear(change);
 					const {plural, name} = parseObjectKey(change.key);
 					if (plural === 'functions') topicTriggers.note(change.key, change.after?.object as FunctionObject | undefined);
 					if (plural !== 'nodes') return;
@@ -314,6 +318,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	});
 	const endSigns = (): void => {
 		tasks.close();
+		late.archive?.close();
 		late.triggers?.close();
 		deliveries.close();
 		calls.close();
@@ -358,6 +363,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		begin() {
 			control.begin();
 			late.triggers = deliveries.begin();
+			late.archive = archiveOfTerm(options, control);
 			late.signs = hearSigns(state, control);
 			late.endSweep = startArtifactSweep({
 				artifacts,

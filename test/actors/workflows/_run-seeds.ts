@@ -1,6 +1,5 @@
 // A run of twenty states by a seed: killed at any time, with a store that fails now and then, and calls that are lost or take long.
 
-import type {Json} from '../../../api/object.js';
 import {deepEqual} from '../../../api/equal.js';
 import {seededRandom} from '../../../system/time/random.js';
 import {gives, RunCluster} from './_run-cluster.js';
@@ -18,7 +17,7 @@ export function violationsOf(seed: number): readonly string[] {
 		return {...answer, afterMs: Math.floor(random.next() ** 4 * 20_000)};
 	}, seed);
 	cluster.workflow('twenty', twenty);
-	cluster.begin('twenty', 'one', input as Json);
+	cluster.begin('twenty', 'one', input);
 	cluster.failsToWrite = () => random.next() < failures;
 	cluster.losesOutcome = () => random.next() < losses;
 	let isAnswered = false;

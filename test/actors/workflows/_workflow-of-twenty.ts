@@ -1,7 +1,6 @@
 // A workflow of twenty states with all that a workflow has: Choice, Parallel, Map, Retry, Catch, Wait, and a human step.
 
 import type {CallTask} from '../../../actors/control/workflows/run-message.js';
-import type {Json} from '../../../api/object.js';
 import {membersOf} from '../../../api/rules/report.js';
 import {gives, throws, type Answering} from './_run-cluster.js';
 
@@ -95,7 +94,7 @@ function answerOf({key, input: given}: CallTask, state: string): ReturnType<Answ
 		case 'Ship':
 			return attempt < 2 ? 'never' : gives({truck: 3});
 		default:
-			throw new Error(`no such task: ${state} ${JSON.stringify(membersOf(given as Json))}`);
+			throw new Error(`no such task: ${state} ${JSON.stringify(membersOf(given))}`);
 	}
 }
 
