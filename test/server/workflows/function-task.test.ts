@@ -54,7 +54,7 @@ test('an answer that is larger or deeper than the data of a state may be is an e
 	const large = await answered('x'.repeat(limits.statesDataBytes));
 	t.deepEqual(large, failure('States.DataLimitExceeded', 'the answer has more than 262144 bytes'));
 	const deep = await answered(Buffer.from('['.repeat(200) + ']'.repeat(200)));
-	t.deepEqual(deep, failure('States.DataLimitExceeded', 'the answer is nested deeper than 100 levels'));
+	t.deepEqual(deep, failure('States.DataLimitExceeded', 'the answer is nested deeper than 60 levels'));
 	t.is((await answered('x'.repeat(limits.statesDataBytes - 2))).type, 'succeeded');
 });
 
