@@ -1,0 +1,117 @@
+// Workflows in a cluster: those of both older dialects and of the canonical form, whose tasks call real functions.
+
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import type {Run} from '../../api/kinds/run.js';
+import {followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
+import {deploy} from './_functions.js';
+import {openFileHome} from './_rig.js';
+
+const {cluster, client} = openFileHome(test, '--network=shared');
+
+let runs: Following | undefined;
+
+test.serial('functions that workflows call are deployed', async t => {
+	for (const [name, code] of Object.entries({
+		addfive: '({x}) => ({x: x + 5})',
+		a: '() => ({went: "a"})',
+		b: '() => ({went: "b"})',
+		order: 'input => ({...input, ordered: true})',
+		flaky: `(() => {
+	let calls = 0;
+	class Busy extends Error {}
+	return input => {
+		if (++calls < 3) throw new Busy('not yet');
+		return {calls, input};
+	};
+})()`,
+	}))
+		t.regex(await deploy(cluster, name, `export default ${code};\n`), /created/);
+	runs = await followObjects(client(), 'runs');
+});
+
+test.after.always(() => runs?.close());
+
+/** The run that fulfils this, once it is over. */
+function over(what: string, isMeant: (run: Run) => boolean): Promise<Run> {
+	if (runs === undefined) throw new Error('nothing is deployed');
+	return runs.until(what, objects =>
+		([...objects.values()] as Run[]).find(run => isMeant(run) && run.status?.completionTime !== undefined),
+	);
+}
+
+const ofWorkflow = (name: string) => (run: Run) => run.spec?.workflow === name;
+
+async function applied(name: string, text: string): Promise<string> {
+	const file = path.join(cluster.folder, name);
+	writeFileSync(file, text);
+	return cluster.fine('apply', '-f', file);
+}
+
+test.serial('a workflow of dialect B, as it is written, starts with its params, and an unchanged apply starts none', async t => {
+	const manifest = `{"apiVersion": "/api/v1", "kind": "Workflow", "metadata": {"namespace": "default", "name": "print"},
+ "startAt": "addFive", "params": {"x": 5},
+ "nodes": {"addFive": {"type": "Task", "next": "judge"},
+           "judge": {"type": "Choice", "choices": [{"variable": "x", "numericEquals": 10, "next": "a"},
+                                                    {"variable": "x", "numericNotEquals": 10, "next": "b"}]},
+           "a": {"type": "Task"}, "b": {"type": "Task"}}}`;
+	t.regex(await applied('print.json', manifest), /workflow\.troupe\.dev\/print created/);
+	const run = await over('the run of print', ofWorkflow('print'));
+	t.deepEqual(run.status?.output, {x: 10, went: 'a'});
+	t.regex(await applied('print.json', manifest), /print unchanged/);
+	t.is([...(runs?.objects.values() ?? [])].filter(each => ofWorkflow('print')(each as Run)).length, 1);
+	t.regex(await applied('print.json', manifest.replace('"x": 5', '"x": 6')), /print configured/);
+	const other = await over('the run of the other params', each => ofWorkflow('print')(each) && each.metadata.name !== run.metadata.name);
+	t.deepEqual(other.status?.output, {x: 11, went: 'b'});
+});
+
+test.serial('a workflow of dialect A, as it is written, starts with its entryParams', async t => {
+	const manifest = `apiVersion: v1
+kind: Workflow
+metadata: {name: judged}
+spec:
+  entryParams: '{"x": 1, "y": 2}'
+  entryNodeName: node1
+  workflowNodes:
+    - {name: node1, type: func, funcData: {funcName: addfive, funcNamespace: default, nextNodeName: node2}}
+    - {name: node2, type: choice, choiceData: {trueNextNodeName: node3, falseNextNodeName: node4,
+       checkType: numGreaterThan, checkVarName: y, compareValue: 0}}
+    - {name: node3, type: func, funcData: {funcName: a, funcNamespace: default}}
+    - {name: node4, type: func, funcData: {funcName: b, funcNamespace: default}}
+`;
+	t.regex(await applied('judged.yaml', manifest), /workflow\.troupe\.dev\/judged created/);
+	const run = await over('the run of judged', ofWorkflow('judged'));
+	t.deepEqual(run.status?.output, {x: 6, y: 2, went: 'a'});
+});
+
+test.serial('an error of a function is retried by its class, and its key is another one then', async t => {
+	const definition = {
+		StartAt: 'Try',
+		States: {
+			Try: {Type: 'Task', Resource: 'flaky', Retry: [{ErrorEquals: ['Busy'], IntervalSeconds: 1, BackoffRate: 1}], End: true},
+		},
+	};
+	await cluster.apply(
+		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'tried'}, spec: {definition}},
+		{apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name: 'tried-1'}, spec: {workflow: 'tried', input: [1, null]}},
+	);
+	const run = await over('the run of tried', ofWorkflow('tried'));
+	t.deepEqual(run.status?.output, {calls: 3, input: [1, null]});
+});
+
+test.serial('a run that fails says with what, and a run that calls what is not there too', async t => {
+	const failing = (Resource: string) => ({StartAt: 'A', States: {A: {Type: 'Task', Resource, End: true}}});
+	await cluster.apply(
+		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'missing'}, spec: {definition: failing('no-such'), params: {}}},
+		{
+			apiVersion: 'troupe.dev/v1',
+			kind: 'Workflow',
+			metadata: {name: 'forbidden'},
+			spec: {definition: failing('http://127.0.0.1:1/'), params: {}},
+		},
+	);
+	t.is((await over('the run of missing', ofWorkflow('missing'))).status?.error?.error, 'Function.NotFound');
+	t.is((await over('the run of forbidden', ofWorkflow('forbidden'))).status?.error?.error, 'States.Permissions');
+	t.regex(await cluster.fine('get', 'runs'), /missing-\S+ +missing +Failed +Function\.NotFound/);
+});
