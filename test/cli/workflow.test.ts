@@ -124,6 +124,7 @@ test('a case that is not as expected fails the command, and says what is other',
 		seconds: 0,
 		type: 'entered',
 		frame: '',
+		input: {n: 1},
 		state: 'Charge',
 		atMs: Date.parse('2030-01-01T00:00:00Z'),
 	});
