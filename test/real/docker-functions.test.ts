@@ -7,6 +7,7 @@ import {importNode, importPython} from '../../bench/rigs/servers/language-images
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {lives} from '../../bench/rigs/cluster/processes.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import type {Run} from '../../api/kinds/run.js';
 import {dockerCluster} from './_docker-cluster.js';
 import {sharedDockerd} from './_dockerd.js';
 
@@ -146,6 +147,35 @@ test.serial('an image without the interpreter says what was looked for in it', a
 	await waits.ended;
 	await fine('delete', 'function', 'lacks');
 	await eventually('its pods are gone', async () => (await podsOf('lacks')).length === 0);
+});
+
+test.serial('a workflow calls functions in containers, tries again what failed, and waits for somebody', async t => {
+	await deploy(
+		'steps',
+		{
+			'func.py':
+				'calls = 0\nclass Busy(Exception):\n    pass\ndef main(params):\n    global calls\n    calls += 1\n    if calls == 1:\n        raise Busy("once")\n    return {"n": params["n"] + 1}\n',
+		},
+		{runtimeClassName: 'docker', max: 1},
+	);
+	const definition = {
+		StartAt: 'First',
+		States: {
+			First: {Type: 'Task', Resource: 'steps', Retry: [{ErrorEquals: ['Busy'], IntervalSeconds: 1}], Next: 'Ask'},
+			Ask: {Type: 'Task', Resource: 'activity:go-on', ResultPath: null, Next: 'Second'},
+			Second: {Type: 'Task', Resource: 'steps', End: true},
+		},
+	};
+	await home.apply(
+		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'contained'}, spec: {definition}},
+		{apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name: 'contained-1'}, spec: {workflow: 'contained', input: {n: 1}}},
+	);
+	const looked = async (wanted: RegExp): Promise<void> =>
+		eventually(`it is ${wanted.source}`, async () => wanted.test(await fine('get', 'run', 'contained-1')), undefined, 60_000);
+	await looked(/Running +Ask /);
+	await fine('workflow', 'approve', 'run/contained-1');
+	await looked(/Succeeded /);
+	t.deepEqual((JSON.parse(await fine('get', 'run', 'contained-1', '-o', 'json')) as Run).status?.output, {n: 3});
 });
 
 test.serial('after kill -9 of up the same containers take calls', async t => {

@@ -1,9 +1,11 @@
 // A function with a model: the language of a text, by Google's Compact Language Detector 3 (a neural network, compiled to WebAssembly), uploaded with
-// all that it requires, 7 MB; by the command, over HTTP and by MQTT.
+// all that it requires, 7 MB; by the command, over HTTP, by MQTT, and as one of three functions of a workflow.
 
 import {cpSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import type {Run} from '../../../api/kinds/run.js';
+import {followObjects} from '../../../bench/rigs/cluster/waiting.js';
 import {openEar} from '../_ear.js';
 import {call, deploy, valueOf} from '../_functions.js';
 import {openFileHome} from '../_rig.js';
@@ -71,4 +73,48 @@ test.serial('a text that comes by MQTT is answered there', async t => {
 	await ear.client.publishAsync('troupe/v1/functions/default/language/invoke', JSON.stringify({id: 'ja', params}), {qos: 1});
 	const {text} = await ear.until('its answer', heard => heard.find(({topic}) => topic === 'troupe/v1/replies/admin/ja'));
 	t.like(JSON.parse(text), {id: 'ja', status: 200, answer: {language: 'ja'}});
+});
+
+test.serial('three functions are one workflow: texts are cleaned, each is told by the model, and what came is counted', async t => {
+	await deploy(cluster, 'clean', `export default ({texts}) => ({texts: texts.map(text => ({text: text.trim()}))});\n`);
+	await deploy(
+		cluster,
+		'count',
+		`export default ({found}) => {
+	const counts = {};
+	for (const {language} of found) counts[language] = (counts[language] ?? 0) + 1;
+	return counts;
+};
+`,
+	);
+	const definition = {
+		StartAt: 'Clean',
+		States: {
+			Clean: {Type: 'Task', Resource: 'clean', Next: 'Tell'},
+			Tell: {
+				Type: 'Map',
+				ItemsPath: '$.texts',
+				ItemProcessor: {StartAt: 'TellOne', States: {TellOne: {Type: 'Task', Resource: 'language', End: true}}},
+				ResultPath: '$.found',
+				Next: 'Count',
+			},
+			Count: {Type: 'Task', Resource: 'count', End: true},
+		},
+	};
+	await cluster.apply(
+		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'languages'}, spec: {definition}},
+		{
+			apiVersion: 'troupe.dev/v1',
+			kind: 'Run',
+			metadata: {name: 'languages-1'},
+			spec: {workflow: 'languages', input: {texts: [...Object.values(texts), ` ${texts.de}  `]}},
+		},
+	);
+	const runs = await followObjects(await cluster.client(), 'runs');
+	t.teardown(runs.close);
+	const {status} = await runs.until('the run is over', objects => {
+		const run = objects.get('languages-1') as Run | undefined;
+		return run?.status?.completionTime === undefined ? undefined : run;
+	});
+	t.deepEqual(status?.output, {en: 1, de: 2, fr: 1, es: 1, ja: 1, ru: 1});
 });
