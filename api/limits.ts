@@ -1345,6 +1345,12 @@ export const limits = {
 	runArchiveBytes: 1_073_741_824,
 	runArchiveSweep: 1_000,
 	runArchiveAgainMs: 60_000,
+	/** States under way that one look at a run shows; records of its history in one answer, and their bytes, of the first one aside. */
+	runStates: 1_000,
+	runHistoryPage: 1_000,
+	runHistoryPageBytes: 1_048_576,
+	/** By what an answer names its task: the name of a state, a key, a token. */
+	taskNameCharacters: 4_096,
 	/** Older definitions of a workflow that are kept though no run goes by them. */
 	workflowRevisions: 10,
 	/** A run is deleted so long after its end where nothing else is said. */

@@ -10,6 +10,7 @@ import type {JournalEntry} from '../system/commit/journal.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Snapshot} from '../system/store/store.js';
 import type {WatchRing} from '../system/index/watch-ring.js';
+import type {RunHistory} from './workflows/run-history.js';
 
 export type {JournalEntry, ObjectEvent};
 
@@ -39,6 +40,8 @@ export type ControlPlane = {
 	readonly journalSinceMs: number;
 	/** Every actor system that is known, `control` first, then by name: nodes, and systems of users' own that run. */
 	readonly systems: () => readonly string[];
+	/** What has happened in runs of workflows. */
+	readonly history: RunHistory;
 	/** All that is stored as of one moment, for a backup. */
 	readonly snapshot: () => Promise<Snapshot>;
 	/** The counters people ask for when something is wrong: dead letters, crashes, commits. */

@@ -16,7 +16,8 @@ import {Journal} from './journal.js';
 import {createMandate} from '../leadership/mandate.js';
 import {ObjectIndex, type Change, type Known, type TermsOf} from '../index/object-index.js';
 import {startPipeline, type Pipeline} from './pipeline.js';
-import type {Meta, Snapshot, StoreDriver} from '../store/store.js';
+import {recordsFrom} from '../store/store-calls.js';
+import type {LoadOutcome, Meta, Snapshot, StoreDriver} from '../store/store.js';
 import type {WatchRing} from '../index/watch-ring.js';
 
 export type Wake = {readonly to: Address; readonly message: Message};
@@ -57,6 +58,8 @@ export type DurableSystem = {
 	readonly journal: Journal;
 	readonly departed: Departed;
 	readonly pipeline: Pipeline;
+	/** The records of the store whose keys begin so, for those that are only read when somebody asks. */
+	readonly recordsFrom: (prefix: string) => Promise<LoadOutcome>;
 	/** All that is stored as of one moment, for a backup; everything runs on meanwhile. */
 	readonly snapshot: () => Promise<Snapshot>;
 	/** Starts the tree; everything is loaded by then. */
@@ -129,6 +132,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			journal,
 			departed,
 			pipeline,
+			recordsFrom: prefix => recordsFrom(options.driver, prefix),
 			snapshot: () => options.driver.snapshot(storePrefix),
 			begin: () => system.start(design.root, options.inputOf(pipeline.meta)),
 			stop: finished => {

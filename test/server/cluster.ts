@@ -17,6 +17,7 @@ import {parsePlace, type ActorTree, type SystemRequest} from '../../api/inspect.
 import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent} from '../../server/control-plane.js';
 import type {AuditEntry} from '../../server/inspect/audit.js';
 import {createInspection} from '../../server/inspect/inspection.js';
+import type {HistoryRecord} from '../../server/workflows/run-history.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import type {DepartedObject} from '../../system/commit/departed.js';
@@ -58,6 +59,8 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	const events = new Map<string, ObjectEvent[]>();
 	const journals = new Map<string, JournalEntry[]>();
 	const departed = new Map<string, DepartedObject>();
+	/** Of runs, by key. */
+	const histories = new Map<string, HistoryRecord[]>();
 	const trees: {system: string; tree: ActorTree | undefined; problem: string | undefined}[] = [];
 	/** What a test wants answered instead, by address. */
 	const answers = new Map<string, (message: Message) => Outcome<unknown> | Promise<Outcome<unknown>>>();
@@ -188,6 +191,13 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		},
 		journalSinceMs: nowMs,
 		systems: () => [...new Set(['control', ...trees.map(({system}) => system)])],
+		history: {
+			read(key, from, limit) {
+				const records = (histories.get(key) ?? []).filter(({number}) => number >= from);
+				const [next] = records.slice(limit);
+				return Promise.resolve({records: records.slice(0, limit), ...(next === undefined ? {} : {next: next.number})});
+			},
+		},
 		snapshot: () => Promise.resolve({meta: {version: index.version, epoch: 1, lineage: 'a'}, records: stored()}),
 		counters: () => ({commits: index.version}),
 	};
@@ -204,6 +214,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		events,
 		journals,
 		departed,
+		histories,
 		trees,
 		answers,
 		put,

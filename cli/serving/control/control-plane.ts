@@ -4,6 +4,7 @@ import type {Outcome} from '../../../api/errors.js';
 import {controlSystem} from '../../../api/keys.js';
 import type {ControlSystem} from '../../../actors/control/start.js';
 import type {ControlPlane} from '../../../server/control-plane.js';
+import {storedHistory} from '../../../server/workflows/run-history.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
 import type {ObjectIndex} from '../../../system/index/object-index.js';
 import type {Clock} from '../../../system/time/clock.js';
@@ -41,6 +42,7 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 			controlSystem,
 			...new Set([...own().map(({name}) => name), ...nodesOf(index), ...userSystems()].filter(name => name !== controlSystem).toSorted()),
 		],
+		history: storedHistory({rangeOf: key => index.parts.historyOf(key), load: control.recordsFrom}),
 		snapshot: control.snapshot,
 		counters: () => ({
 			...Object.fromEntries(own().map(each => [each.name, {...each.counters, actors: each.size}])),
