@@ -2,7 +2,7 @@
 //
 // A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
 // so `#` shows each client what it may see and no more. Inboxes are read by their owner alone, canaries by control.
-// Below troupe/v1/ only nodes publish, and logins that may write objects: to the topics of their own actor systems, and to functions.
+// Below troupe/v1/ only nodes publish, and logins that may write objects: to the topics of their own actor systems, to functions and to runs of workflows.
 // The users' own topics are for admins, and for tokens that say which; what such a token says changes nothing over HTTP.
 
 import {isChange, type ToolRequest} from './inspect.js';
@@ -77,6 +77,7 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 	switch (topic.type) {
 		case 'object':
 		case 'events':
+		case 'history':
 		case 'lifecycle':
 		case 'canary':
 			return false;
@@ -97,6 +98,8 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 			return role !== 'node' && topic.login === name;
 		case 'invoke':
 			return mayRequest(identity, 'create', invokeResource);
+		case 'answer':
+			return mayRequest(identity, 'update', 'runs');
 		case 'inspectReply':
 		case 'reply':
 			return false;
@@ -112,6 +115,7 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 	switch (topic.type) {
 		case 'object':
 		case 'events':
+		case 'history':
 		case 'lifecycle':
 			return role !== 'node';
 		case 'presence':
@@ -129,6 +133,7 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 			return runsActors(role) && topic.login === name && topic.way === 'from-control';
 		case 'inspectRequest':
 		case 'invoke':
+		case 'answer':
 			return false;
 		case 'inspectReply':
 			return role !== 'node' && topic.login === name;
@@ -145,7 +150,7 @@ function readableFilters({name, role, topics}: Identity): readonly string[] {
 	return [
 		...own,
 		...(topics?.subscribe ?? []),
-		...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', `inspect/replies/${name}/+`, ...ofUser].map(
+		...['objects/+/+/+', 'events/+/+/+', 'history/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', `inspect/replies/${name}/+`, ...ofUser].map(
 			filter => topicPrefix + filter,
 		),
 	];
@@ -154,11 +159,14 @@ function readableFilters({name, role, topics}: Identity): readonly string[] {
 /** Whether a client's message may stay at the broker: a request that is carried out whenever another server begins to lead may not. */
 export function mayRetain(topic: string): boolean {
 	const type = parseTopic(topic)?.type;
-	return type !== 'inspectRequest' && type !== 'invoke';
+	return type !== 'inspectRequest' && type !== 'invoke' && type !== 'answer';
 }
 
 /** Whether publishes to the topic count against the rate of their login. */
-export const isMetered = (topic: string): boolean => isUserTopic(topic) || parseTopic(topic)?.type === 'invoke';
+export function isMetered(topic: string): boolean {
+	const type = parseTopic(topic)?.type;
+	return isUserTopic(topic) || type === 'invoke' || type === 'answer';
+}
 
 /** Whether the identity may ask this of the actors of the cluster: looks are for every reader, changes for admins. */
 export function mayInspect(identity: Identity, verb: ToolRequest['verb']): boolean {

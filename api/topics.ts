@@ -8,6 +8,8 @@ export type Topic =
 	/** Retained; the object as the API serves it, for outside tools. */
 	| {readonly type: 'object'; readonly plural: string; readonly namespace: string; readonly name: string}
 	| {readonly type: 'events'; readonly namespace: string; readonly plural: string; readonly name: string}
+	/** What happens in an object that has a history, record by record. */
+	| {readonly type: 'history'; readonly plural: string; readonly namespace: string; readonly name: string}
 	/** Retained; online, restarting or offline, by the agent and its last will. */
 	| {readonly type: 'presence'; readonly node: string}
 	| {readonly type: 'beat'; readonly node: string}
@@ -29,7 +31,9 @@ export type Topic =
 	| {readonly type: 'inspectRequest' | 'inspectReply'; readonly login: string; readonly id: string}
 	/** A call of a function. */
 	| {readonly type: 'invoke'; readonly namespace: string; readonly name: string}
-	/** What such a call of a login is answered; the id is the caller's own. */
+	/** An answer to a task of a run. */
+	| {readonly type: 'answer'; readonly namespace: string; readonly name: string}
+	/** What a call of a function by a login is answered; the id is the caller's own. */
 	| {readonly type: 'reply'; readonly login: string; readonly id: string};
 
 /** The topic's text. A name that is empty or has a wildcard, a NUL or a slash is a bug of the caller. */
@@ -43,6 +47,8 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['objects', topic.plural, topic.namespace, topic.name];
 		case 'events':
 			return ['events', topic.namespace, topic.plural, topic.name];
+		case 'history':
+			return ['history', topic.plural, topic.namespace, topic.name];
 		case 'presence':
 			return ['nodes', topic.node, 'presence'];
 		case 'beat':
@@ -66,6 +72,8 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['inspect', 'replies', topic.login, topic.id];
 		case 'invoke':
 			return ['functions', topic.namespace, topic.name, 'invoke'];
+		case 'answer':
+			return ['runs', topic.namespace, topic.name, 'answer'];
 		case 'reply':
 			return ['replies', topic.login, topic.id];
 	}
@@ -91,6 +99,7 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	const is = (count: number, first: string): boolean => levels.length === count && family === first;
 	if (is(4, 'objects')) return {type: 'object', plural: a, namespace: b, name: c};
 	if (is(4, 'events')) return {type: 'events', namespace: a, plural: b, name: c};
+	if (is(4, 'history')) return {type: 'history', plural: a, namespace: b, name: c};
 	if (is(3, 'nodes') && (b === 'presence' || b === 'beat')) return {type: b, node: a};
 	if (is(4, 'actors') && (b === 'inbox' || b === 'bulk')) return {type: b, to: a, from: c};
 	if (is(2, 'canary')) return {type: 'canary', server: a};
@@ -100,6 +109,7 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(4, 'inspect') && (a === 'requests' || a === 'replies'))
 		return {type: a === 'requests' ? 'inspectRequest' : 'inspectReply', login: b, id: c};
 	if (is(4, 'functions') && c === 'invoke') return {type: 'invoke', namespace: a, name: b};
+	if (is(4, 'runs') && c === 'answer') return {type: 'answer', namespace: a, name: b};
 	if (is(3, 'replies')) return {type: 'reply', login: a, id: b};
 	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
 	return undefined;
@@ -141,3 +151,6 @@ export const inspectRequestsFilter = `${topicPrefix}inspect/requests/+/+`;
 
 /** All that the tools of a login are answered. */
 export const inspectRepliesFilter = (login: string): string => `${topicPrefix}inspect/replies/${checkedLevel(login)}/+`;
+
+/** All answers to tasks of runs. */
+export const runAnswersFilter = `${topicPrefix}runs/+/+/answer`;

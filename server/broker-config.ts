@@ -101,7 +101,7 @@ function acl(logins: readonly BrokerLogin[]): string {
 
 type Right = readonly ['read' | 'write', string];
 
-const readers: readonly Right[] = ['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(topic => ['read', topic]);
+const readers: readonly Right[] = ['objects/+/+/+', 'events/+/+/+', 'history/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(topic => ['read', topic]);
 
 /** What running actors are asked, and what is answered. */
 const inspecting = (name: string): readonly Right[] => [
@@ -131,6 +131,7 @@ function rightsOf({name, role}: {readonly name: string; readonly role: Role}): r
 				]),
 				['read', `users/${name}/+/from-control`],
 				['write', `users/${name}/+/to-control`],
+				['write', 'runs/+/+/answer'],
 			];
 		case 'tool':
 		case 'view':

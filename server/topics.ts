@@ -1,4 +1,4 @@
-// What outside tools see of the cluster on MQTT: every committed change of every object, its events, and the lives of actors.
+// What outside tools see of the cluster on MQTT: every committed change of every object, its events, what happens in runs, and the lives of actors.
 //
 // A change is published with the version of the change before it in the same plural and namespace, so a tool that missed one
 // knows it. The retained documents are served from the index as they are asked for; nothing is stored twice.
@@ -6,6 +6,7 @@
 import {objectKey, parseObjectKey, type ObjectKey} from '../api/keys.js';
 import {filtersOverlap} from '../api/mqtt-filter.js';
 import type {JsonObject} from '../api/object.js';
+import {membersOf} from '../api/rules/report.js';
 import {formatTopic, isLevel, objectTopic, parseTopic, topicPrefix} from '../api/topics.js';
 import type {Broker, RetainedMessage, RetainedSource} from '../system/broker/broker.js';
 import type {Change, Entry, ObjectIndex} from '../system/index/object-index.js';
@@ -30,8 +31,9 @@ const nothing = Buffer.alloc(0);
 
 export function createTopics({broker, epoch}: TopicsOptions): Topics {
 	return {
-		onChange({key, version, previous, after}) {
+		onChange({key, version, previous, after, history}) {
 			const topic = topicOf(key);
+			if (history !== undefined) broker.publish(historyTopicOf(key), recordOf(epoch(), history), {retain: false});
 			if (after !== undefined) return broker.publish(topic, documentOf(epoch(), after), {retain: true});
 			// Not retained, so that the clearing message after it never takes its place in a queue.
 			const deletion = {epoch: epoch(), rv: version, prev: previous, deleted: true};
@@ -55,6 +57,12 @@ function topicOf(key: ObjectKey): string {
 	const {plural, namespace, name} = parseObjectKey(key);
 	return objectTopic(plural, namespace, name);
 }
+
+const historyTopicOf = (key: ObjectKey): string => formatTopic({type: 'history', ...parseObjectKey(key)});
+
+/** A record of a history as `GET …/history` shows it. */
+const recordOf = (epoch: number, {number, value}: NonNullable<Change['history']>): string =>
+	JSON.stringify({epoch, number, ...membersOf(value)});
 
 /** The retained documents under `objects/…`, live from the index. */
 export function retainedObjects(index: ObjectIndex, epoch: () => number): RetainedSource {

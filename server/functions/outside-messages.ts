@@ -1,7 +1,8 @@
-// Messages that trigger functions, of a broker that is another program: control subscribes to what is below the first levels of all filters, as they come
-// and go. That broker acknowledges by itself and does not say who has published, so such a message is taken as it comes, once.
+// Messages that trigger functions, and answers to tasks of runs, of a broker that is another program: control subscribes to what is below the first levels
+// of all filters, as they come and go. That broker acknowledges by itself and does not say who has published, so such a message is taken as it comes, once.
 
 import {limits} from '../../api/limits.js';
+import {runAnswersFilter} from '../../api/topics.js';
 import type {TopicListener} from '../../system/links/mqtt-link.js';
 import type {FunctionMessages} from './function-messages.js';
 import type {TopicTriggers} from './topic-triggers.js';
@@ -33,8 +34,10 @@ export function followOutsideMessages({subscribe, triggers, messages, onTooMany}
 	};
 	triggers.onFirstLevels(() => follow(triggers.firstLevels()));
 	follow(triggers.firstLevels());
+	const endAnswers = subscribe(runAnswersFilter, hear);
 	return {
 		close() {
+			endAnswers();
 			triggers.onFirstLevels(() => undefined);
 			follow([]);
 		},

@@ -10,6 +10,7 @@ import {formatTopic, inboxFilter, objectTopic, parseTopic, type Topic} from '../
 const topics: readonly [topic: Topic, text: string][] = [
 	[{type: 'object', plural: 'pods', namespace: 'default', name: 'web-1'}, 'objects/pods/default/web-1'],
 	[{type: 'events', namespace: '_', plural: 'nodes', name: 'a'}, 'events/_/nodes/a'],
+	[{type: 'history', plural: 'runs', namespace: 'default', name: 'one'}, 'history/runs/default/one'],
 	[{type: 'presence', node: 'a'}, 'nodes/a/presence'],
 	[{type: 'beat', node: 'a'}, 'nodes/a/beat'],
 	[{type: 'inbox', to: 'control', from: 'a'}, 'actors/control/inbox/a'],
@@ -20,6 +21,7 @@ const topics: readonly [topic: Topic, text: string][] = [
 	[{type: 'inspectRequest', login: 'ann', id: 'r-1'}, 'inspect/requests/ann/r-1'],
 	[{type: 'inspectReply', login: 'ann', id: 'r-1'}, 'inspect/replies/ann/r-1'],
 	[{type: 'invoke', namespace: 'default', name: 'resize'}, 'functions/default/resize/invoke'],
+	[{type: 'answer', namespace: 'default', name: 'one'}, 'runs/default/one/answer'],
 	[{type: 'reply', login: 'ann', id: 'r-1'}, 'replies/ann/r-1'],
 	[{type: 'lifecycle', system: 'a', path: 'pods/default.web-1/main'}, 'actors/a/lifecycle/pods/default.web-1/main'],
 ];
@@ -166,6 +168,16 @@ const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: b
 	[view, 'publish', 'functions/default/f/invoke', false],
 	[node, 'publish', 'functions/default/f/invoke', false],
 	[admin, 'forward', 'functions/default/f/invoke', false],
+	[admin, 'publish', 'runs/default/one/answer', true],
+	[edit, 'publish', 'runs/default/one/answer', true],
+	[view, 'publish', 'runs/default/one/answer', false],
+	[tool, 'publish', 'runs/default/one/answer', false],
+	[node, 'publish', 'runs/default/one/answer', false],
+	[admin, 'forward', 'runs/default/one/answer', false],
+	[view, 'forward', 'history/runs/default/one', true],
+	[tool, 'subscribe', 'history/runs/default/+', true],
+	[admin, 'publish', 'history/runs/default/one', false],
+	[node, 'forward', 'history/runs/default/one', false],
 	[edit, 'forward', 'replies/ann/1', true],
 	[edit, 'forward', 'replies/bob/1', false],
 	[edit, 'publish', 'replies/ann/1', false],
@@ -221,8 +233,9 @@ test('what a token says of topics changes nothing over HTTP', t => {
 			t.is(mayRequest(gateway, verb, resource), mayRequest(tool, verb, resource), `${verb} ${resource}`);
 });
 
-test('a call of a function is no message that stays', t => {
+test('a call of a function, and an answer to a task, is no message that stays', t => {
 	t.false(mayRetain('troupe/v1/functions/default/f/invoke'));
+	t.false(mayRetain('troupe/v1/runs/default/one/answer'));
 	t.true(mayRetain('sensors/kitchen'));
 });
 
@@ -279,7 +292,7 @@ test('over HTTP, viewers and tools read, editors write, nodes ask nothing', t =>
 	t.true(mayRequest({name: 'ed', role: 'edit'}, 'get', 'secrets'));
 });
 
-test('below troupe/v1/ who is not a node publishes nothing, but for what it asks of actors and functions, and what systems of its own say', t => {
+test('below troupe/v1/ who is not a node publishes nothing, but for what it asks of actors and functions, answers to tasks, and what systems of its own say', t => {
 	const everyTopic = topics.map(([topic]) => formatTopic(topic));
 	for (const who of [view, tool])
 		t.deepEqual(
@@ -292,11 +305,12 @@ test('below troupe/v1/ who is not a node publishes nothing, but for what it asks
 			...['presence', 'inbox/pong', 'to-control'].map(what => `troupe/v1/users/ann/ping/${what}`),
 			'troupe/v1/inspect/requests/ann/r-1',
 			'troupe/v1/functions/default/resize/invoke',
+			'troupe/v1/runs/default/one/answer',
 		],
 	);
 	t.deepEqual(
 		everyTopic.filter(topic => may(admin, 'publish', topic)),
-		['troupe/v1/functions/default/resize/invoke'],
+		['troupe/v1/functions/default/resize/invoke', 'troupe/v1/runs/default/one/answer'],
 	);
 	t.is(inboxFilter('node-a'), 'troupe/v1/actors/node-a/inbox/+');
 });

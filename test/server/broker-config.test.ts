@@ -51,6 +51,8 @@ const topics = ['control', ...logins.map(({name}) => name)].flatMap(name => [
 	`inspect/requests/${name}/1`,
 	`inspect/replies/${name}/1`,
 	`functions/default/${name}/invoke`,
+	`history/runs/default/${name}`,
+	`runs/default/${name}/answer`,
 	`canary/${name}`,
 ]);
 

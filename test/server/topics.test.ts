@@ -108,6 +108,21 @@ test('an object of the cluster is under `_`, an event and a life beside it', t =
 	);
 });
 
+test('a record of a history is published beside its object, before it, and is not retained', t => {
+	const index = new ObjectIndex();
+	const published: (readonly [string, unknown, boolean])[] = [];
+	const topics = createTopics({
+		epoch: () => 3,
+		broker: {publish: (topic, payload, {retain}) => published.push([topic, parsed(payload.toString()), retain])},
+	});
+	const change = index.apply(objectKey('runs', 'default', 'one'), 1, aPod('one', 1), () => '{}');
+	topics.onChange({...change, history: {number: 4, value: {atMs: 5, news: [{type: 'entered', state: 'A'}]}}});
+	t.deepEqual(published, [
+		['troupe/v1/history/runs/default/one', {epoch: 3, number: 4, atMs: 5, news: [{type: 'entered', state: 'A'}]}, false],
+		['troupe/v1/objects/runs/default/one', {epoch: 3, rv: 1, prev: 0, object: {}}, true],
+	]);
+});
+
 test('retained documents come from the index, by the plural and namespace a filter names or any wildcard', t => {
 	const {index, put} = aCluster();
 	put('a');
