@@ -101,7 +101,7 @@ test('at QoS 0 so many answers of a login are under way; of a broker elsewhere n
 	await other;
 	t.is(asked.length, limits.invokesPerLogin);
 	for (const settle of open) settle(succeeded(null));
-	await Promise.all(all);
+	for (const each of all) await each;
 	const again = say({token: 't', output: 1}, 0);
 	open.at(-1)?.(succeeded(null));
 	await again;
@@ -109,8 +109,8 @@ test('at QoS 0 so many answers of a login are under way; of a broker elsewhere n
 });
 
 test('at the broker an answer is acknowledged when it is committed, and its connection ends where it is not', async t => {
-	let code: ErrorCode | undefined;
-	const {answers, asked} = aDoor(() => (code === undefined ? succeeded(null) : failed(code, {message: 'the disk is full'})));
+	let isFull = false;
+	const {answers, asked} = aDoor(() => (isFull ? failed('ERR_STORE', {message: 'the disk is full'}) : succeeded(null)));
 	const logins: readonly Identity[] = [ann, {name: 'gw', role: 'tool', topics: {publish: ['runs/#']}}];
 	const {broker, port} = await startBroker(t, {
 		authenticate: (name, password) => (password === passwordOf(name ?? '') ? logins.find(each => each.name === name) : undefined),
@@ -125,7 +125,7 @@ test('at the broker an answer is acknowledged when it is committed, and its conn
 	await one.publishAsync(topic, '{"token": "t", "output": 1}', {qos: 1, retain: true});
 	t.is(asked.length, 1);
 	t.is(broker.counters().publishesRefused, 2);
-	code = 'ERR_STORE';
+	isFull = true;
 	one.publish(topic, '{"token": "t", "output": 2}', {qos: 1});
 	await event(one, 'close');
 	t.is(broker.counters().cutNotTaken, 1);

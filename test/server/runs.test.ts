@@ -5,7 +5,6 @@ import {failed, succeeded} from '../../api/errors.js';
 import {objectAddress, objectKey} from '../../api/keys.js';
 import type {Run, RunStatus} from '../../api/kinds/run.js';
 import {limits} from '../../api/limits.js';
-import type {Json} from '../../api/object.js';
 import type {Frame} from '../../actors/workflows/run.js';
 import type {RunLook} from '../../server/http/runs.js';
 import type {HistoryPage, HistoryRecord} from '../../server/workflows/run-history.js';
@@ -46,7 +45,7 @@ const record = (number: number): HistoryRecord => ({
 function aCluster() {
 	const cluster = testCluster();
 	cluster.put(aRun({output: 'large', at: [{state: 'Charge', count: 1}]}));
-	cluster.control.index.parts.apply(key, {parts: new Map([['frame/', frame as unknown as Json]])});
+	cluster.control.index.parts.apply(key, {parts: new Map([['frame/', frame]])});
 	return cluster;
 }
 
