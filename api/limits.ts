@@ -1349,6 +1349,16 @@ export const limits = {
 	runStates: 1_000,
 	runHistoryPage: 1_000,
 	runHistoryPageBytes: 1_048_576,
+	/** Of a run that is described: records of its history that are read, lines of its path, states under way and errors; states of a workflow. */
+	runRecordsRead: 2_000,
+	runPathLines: 100,
+	runStatesShown: 40,
+	runErrorsShown: 5,
+	workflowStatesShown: 200,
+	/** Runs that are asked for at once to be counted. */
+	runsCounted: 500,
+	/** Records of its history that a graph is drawn of, the last ones. */
+	runGraphRecords: 20_000,
 	/** By what an answer names its task: the name of a state, a key, a token. */
 	taskNameCharacters: 4_096,
 	/** Older definitions of a workflow that are kept though no run goes by them. */

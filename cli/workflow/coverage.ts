@@ -2,6 +2,7 @@
 
 import {statesIn, type Definition, type NamedState} from '../../api/states-language/definition.js';
 import type {RunNews} from '../../actors/workflows/run.js';
+import {catchName, choiceName} from '../runs/path-lines.js';
 
 export type Part = {readonly total: number; readonly gone: number; readonly missing: readonly string[]};
 
@@ -33,11 +34,6 @@ const choicesOf = ({name, state}: NamedState): readonly string[] =>
 	state.Type !== 'Choice'
 		? []
 		: [...state.Choices.map((_, at) => choiceName(name, at)), ...(state.Default === undefined ? [] : [choiceName(name, 'Default')])];
-
-export const choiceName = (state: string, rule: number | 'Default'): string =>
-	rule === 'Default' ? `${state}.Default` : `${state}.Choices[${rule}]`;
-
-export const catchName = (state: string, catcher: number): string => `${state}.Catch[${catcher}]`;
 
 const partOf = (names: readonly string[], gone: ReadonlySet<string>): Part => {
 	const missing = names.filter(name => !gone.has(name));

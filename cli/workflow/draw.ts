@@ -2,10 +2,10 @@
 
 import {limits} from '../../api/limits.js';
 import {counted} from '../../api/counted.js';
-import type {StateError} from '../../api/states-language/errors.js';
+import {errorText, pathText, secondsText, short} from '../runs/path-lines.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
-import {catchName, choiceName, type Coverage, type Part} from './coverage.js';
+import type {Coverage, Part} from './coverage.js';
 import type {PathEntry, Tried} from './try-case.js';
 
 export type Report = {readonly file: string; readonly cases: readonly Tried[]; readonly coverage: Coverage};
@@ -38,43 +38,9 @@ function endingText(ending: Tried['ending']): string {
 	return ending.status;
 }
 
-const errorText = ({Error: name, Cause}: StateError): string =>
-	short(inOneLine(`${name === '' ? 'no name' : name}${Cause === '' ? '' : ` (${Cause})`}`));
-
-const short = (text: string): string => (text.length > limits.warningCharacters ? `${text.slice(0, limits.warningCharacters)}…` : text);
-
-const secondsText = (seconds: number): string => `${Math.round(seconds * 1_000) / 1_000} s`;
-
-/** Branches and items stand further to the right. */
 function lineOf(entry: PathEntry): readonly [at: string, text: string] | undefined {
-	const depth = entry.frame.split('/').length - 1;
-	const text = textOf(entry);
-	return text === undefined ? undefined : [secondsText(entry.seconds), '  '.repeat(depth) + inOneLine(text)];
-}
-
-function textOf(entry: PathEntry): string | undefined {
-	switch (entry.type) {
-		case 'entered':
-			return `${entry.state}${itemText(entry.frame)}`;
-		case 'called':
-			return entry.attempt > 1 ? `${entry.state}${itemText(entry.frame)}: attempt ${entry.attempt}` : undefined;
-		case 'chosen':
-			return `-> ${choiceName(entry.state, entry.rule)}`;
-		case 'retried':
-			return `! ${errorText(entry.error)}; tried again after ${secondsText(entry.delayMs / 1_000)} by ${entry.state}.Retry[${entry.retrier}]`;
-		case 'caught':
-			return `! ${errorText(entry.error)}; caught by ${catchName(entry.state, entry.catcher)}`;
-		case 'failed':
-			return `! ${errorText(entry.error)}`;
-		case 'left':
-			return undefined;
-	}
-}
-
-/** Which branch or item a state is of. */
-function itemText(frame: string): string {
-	const index = /\.(\d+)\/$/.exec(frame)?.[1];
-	return index === undefined ? '' : ` [${index}]`;
+	const text = pathText(entry);
+	return text === undefined ? undefined : [secondsText(entry.seconds), text];
 }
 
 function drawCoverage({states, choices, catchers}: Coverage): string {
