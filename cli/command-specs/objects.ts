@@ -248,9 +248,18 @@ export const objectsCommands: readonly CommandSpec[] = [
 	{
 		name: 'describe',
 		summary: 'show objects in full, with what happened to them',
-		usage: ['KIND [NAME…]', 'KIND/NAME…'],
-		examples: ['troupe describe pod hello-1', 'troupe describe node'],
-		flags: searchFlags,
+		usage: ['KIND [NAME…]', 'KIND/NAME…', 'run/NAME|workflow/NAME -o dot|svg'],
+		examples: ['troupe describe pod hello-1', 'troupe describe node', 'troupe describe run/order-1 -o svg > order.svg'],
+		flags: {
+			...searchFlags,
+			output: {
+				type: 'string',
+				short: 'o',
+				value: 'FORM',
+				choices: ['dot', 'svg'],
+				about: 'of a run or a workflow: the graph of its states, with the path taken marked, as dot or svg',
+			},
+		},
 		load: () => import('../commands/describe.js'),
 	},
 	{
