@@ -1,48 +1,52 @@
-// `troupe workflow test`: a definition checked and tried in virtual time. No cluster is asked. Exit code 1 where it or a case is not as it should be.
+// `troupe workflow`: definitions tried without a cluster; runs of workflows started, seen, answered and ended.
 
-import {isObject, type Json} from '../../api/object.js';
 import {didYouMean} from '../../api/suggest.js';
-import {usageError, type Invocation} from '../command.js';
-import {paramsOf} from '../function/params.js';
-import {tellFaults} from '../manifests/faults.js';
-import {printedWhole} from '../objects/output.js';
-import {coverageOf} from '../workflow/coverage.js';
-import {readWorkflow} from '../workflow/definition-file.js';
-import {drawReport} from '../workflow/draw.js';
-import {readCases} from '../workflow/mock-file.js';
-import {tryCase} from '../workflow/try-case.js';
+import {type Flags, type Invocation, usageError} from '../command.js';
+import {clusterFlags, namespaceFlag} from '../command-line/flags.js';
 
-const example = 'troupe workflow test order.asl.json --mock order.mocks.yaml';
+type Verb = {
+	/** What it takes beside the flags that say which cluster. */
+	readonly flags: readonly string[];
+	readonly load: () => Promise<(invocation: Invocation, words: readonly string[]) => Promise<number>>;
+};
+
+/** Of one flag there may be several meanings: each verb says what it takes. */
+const verbs: {readonly [name: string]: Verb} = {
+	test: {flags: ['mock', 'input', 'output'], load: async () => (await import('../workflow/test.js')).test},
+	start: {flags: ['input', 'name', 'wait', 'timeout'], load: async () => (await import('../workflow/start.js')).start},
+	list: {flags: ['output', 'all-namespaces'], load: async () => (await import('../workflow/list.js')).list},
+	describe: {flags: ['output', 'watch'], load: async () => (await import('../workflow/describe.js')).describeOne},
+	history: {flags: ['output'], load: async () => (await import('../workflow/history.js')).history},
+	approve: {flags: ['state', 'key', 'output'], load: async () => (await import('../workflow/answer.js')).approve},
+	reject: {flags: ['state', 'key', 'error', 'cause'], load: async () => (await import('../workflow/answer.js')).reject},
+	pause: {flags: [], load: async () => (await import('../workflow/change.js')).changing('pause')},
+	resume: {flags: [], load: async () => (await import('../workflow/change.js')).changing('resume')},
+	cancel: {flags: [], load: async () => (await import('../workflow/change.js')).changing('cancel')},
+	retry: {flags: ['from', 'wait', 'timeout'], load: async () => (await import('../workflow/retry.js')).retry},
+};
 
 export async function run(invocation: Invocation): Promise<number> {
-	const [verb = '', file, ...more] = invocation.inputs;
-	if (verb !== 'test')
-		throw usageError(verb === '' ? `test? as in: ${example}` : `unknown verb "${verb}" of workflow${didYouMean(verb, ['test'])}`);
-	if (file === undefined || more.length > 0) throw usageError(`test takes one file, as in: ${example}`);
-	return test(invocation, file);
+	const {inputs, flags} = invocation;
+	const [name = '', ...words] = inputs;
+	const names = Object.keys(verbs);
+	const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+	if (verb === undefined)
+		throw usageError(
+			name === ''
+				? `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}? as in: troupe workflow start order --input '{"id": 7}'`
+				: `unknown verb "${name}" of workflow${didYouMean(name, names)}`,
+		);
+	const other = givenIn(flags).find(flag => !verb.flags.includes(flag) && !common.includes(flag));
+	if (other !== undefined) throw usageError(`--${other} is of workflow ${verbsWith(other)}, and not of ${name}`);
+	return (await verb.load())(invocation, words);
 }
 
-async function test(invocation: Invocation, file: string): Promise<number> {
-	const {flags, terminal} = invocation;
-	const mocks = flags.text('mock');
-	const input = await inputOf(invocation);
-	const read = await readWorkflow(file, terminal.input);
-	if (!read.ok) return tellFaults(terminal, read.faults, [file]);
-	const {definition, params} = read;
-	const cases = mocks === undefined ? undefined : await readCases(mocks, terminal.input, definition);
-	if (cases !== undefined && !cases.ok) return tellFaults(terminal, cases.faults, [mocks ?? '']);
-	const all = (cases?.cases ?? []).map(each => tryCase(definition, each, input ?? params));
-	const tried = all.map(each => each.tried);
-	const gone = new Set(all.flatMap(each => [...each.gone]));
-	const report = {file, cases: tried, coverage: coverageOf(definition, gone)};
-	if (!(await printedWhole(invocation, report))) terminal.out(drawReport(report, terminal.colours));
-	return tried.every(({ok}) => ok) ? 0 : 1;
-}
+const common = Object.keys({...clusterFlags, ...namespaceFlag});
 
-async function inputOf({flags, terminal}: Invocation): Promise<Json | undefined> {
-	const text = flags.text('input');
-	if (text === undefined) return undefined;
-	const input = JSON.parse(new TextDecoder().decode(await paramsOf(text, terminal.input))) as Json;
-	if (!isObject(input)) throw usageError('--input takes a JSON object, as in: --input \'{"order": 7}\'');
-	return input;
-}
+const givenIn = ({words}: Flags): readonly string[] => words.map(word => /^--([^=]+)/.exec(word)?.[1] ?? '').filter(name => name !== '');
+
+const verbsWith = (flag: string): string =>
+	Object.entries(verbs)
+		.filter(([, verb]) => verb.flags.includes(flag))
+		.map(([name]) => name)
+		.join(', ');

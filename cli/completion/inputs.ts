@@ -28,6 +28,8 @@ const targets: InputKind = {type: 'targets'};
 const actors: InputKind = {type: 'actors'};
 const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
 const oneFunction: InputKind = {type: 'names', kind: 'functions', once: true};
+const oneWorkflow: InputKind = {type: 'names', kind: 'workflows', once: true, orKind: true};
+const oneRun: InputKind = {type: 'names', kind: 'runs', once: true, orKind: true};
 /** Their values by their keys. */
 const settings: {readonly [key: string]: InputKind} = {
 	'nodes.grace': {type: 'words', words: ['1s', '5s', '30s']},
@@ -94,7 +96,13 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	image: {type: 'verbs', verbs: {ls: nothing, pull: nothing, load: files}},
 	execute: oneFunction,
 	function: {type: 'verbs', verbs: {new: nothing, run: files}},
-	workflow: {type: 'verbs', verbs: {test: files}},
+	workflow: {
+		type: 'verbs',
+		verbs: {
+			...{test: files, start: oneWorkflow, list: oneWorkflow, describe: oneRun, history: oneRun, approve: oneRun, reject: oneRun},
+			...{pause: oneRun, resume: oneRun, cancel: oneRun, retry: oneRun},
+		},
+	},
 	tree: actors,
 	repl: actors,
 	status: nothing,
