@@ -36,6 +36,9 @@ export type BeginRun = Message & {readonly type: 'beginRun'};
 /** To a run's record: what a state under way has to tell. Answered once it is committed. */
 export type RunEventTold = Message & {readonly type: 'runEvent'; readonly event: RunEvent};
 
+/** To a run's record: one of its steps can never be committed. */
+export type FailRun = Message & {readonly type: 'failRun'; readonly error: StateError};
+
 /** To a state under way: what the machine wants of it now. */
 export type CarryOut = Message & {readonly type: 'carryOut'; readonly commands: readonly RunCommand[]};
 

@@ -11,7 +11,7 @@ import {frameOfKey, nodeNameOf} from '../../workflows/keys.js';
 import type {RunCommand, RunEvent} from '../../workflows/run.js';
 import {outstanding} from '../../workflows/step.js';
 import {definitionOf} from './run-definition.js';
-import type {CallTask, CarryOut, GoOn, RunEventTold, TaskOutcome} from './run-message.js';
+import type {CallTask, CarryOut, FailRun, GoOn, RunEventTold, TaskOutcome} from './run-message.js';
 import {frameIn, headOf} from './run-parts.js';
 
 export type RunNodeInput = {readonly run: ObjectKey; readonly frame: string};
@@ -141,6 +141,10 @@ function ask({run}: RunNodeState, event: RunEvent): Effect {
 }
 
 function taken(state: RunNodeState, {id, outcome}: Reply<unknown, 'taken'>, {nowMs}: Context): Next<RunNodeState> {
+	if (!outcome.ok && outcome.error.code === 'ERR_TOO_LARGE') {
+		const message: FailRun = {type: 'failRun', error: {Error: 'States.DataLimitExceeded', Cause: outcome.error.message}};
+		return next(state, [tell(objectAddress(state.run), message)]);
+	}
 	if (!outcome.ok) return next(state, [again('tellAgain', nowMs)]);
 	const untaken = new Map(state.untaken);
 	untaken.delete(id);

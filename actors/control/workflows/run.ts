@@ -30,12 +30,12 @@ import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {ownerReferenceTo} from '../objects/owners.js';
 import {definitionOf, definitionOfRevision} from './run-definition.js';
-import type {BeginRun, CarryOut, RunEventTold, StopTask, TaskAnswered} from './run-message.js';
+import type {BeginRun, CarryOut, FailRun, RunEventTold, StopTask, TaskAnswered} from './run-message.js';
 import {goOn, runNode, type RunNodeInput} from './run-node.js';
 import {framesOf, headOf, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
 import {keyOfToken, taskToken} from './task-token.js';
 
-type RunMessage = BeginRun | RunEventTold | TaskAnswered | (Message & {readonly type: 'stopped'});
+type RunMessage = BeginRun | FailRun | RunEventTold | TaskAnswered | (Message & {readonly type: 'stopped'});
 
 export const runController = controller<Run, RunMessage>({
 	plural: 'runs',
@@ -183,6 +183,8 @@ function receive(run: Run, message: RunMessage, context: Context): Handled<Run> 
 			return begun(run, context);
 		case 'runEvent':
 			return stepped(run, message.event, context);
+		case 'failRun':
+			return isOver(run) ? unchanged(run) : ended(run, message.error, context);
 		case 'taskAnswered':
 			return answered(run, message, context);
 		case 'stopped':

@@ -201,3 +201,34 @@ test('the time of a run as a whole counts from its begin, whatever is killed mea
 test('by seeds: whatever is killed, fails to be written or takes long, a run ends as it should', t => {
 	for (let seed = 1; seed <= 60; seed++) t.deepEqual(violationsOf(seed), [], `seed ${seed}`);
 });
+
+test('data as large as it may be goes through every sort of state', t => {
+	const cluster = new RunCluster(call => ({outcome: gives(call.resource === 'same' ? call.input : 1)}));
+	const text = 'x'.repeat(limits.statesDataBytes - 100);
+	const branch = (name: string): object => machine({[name]: task()}, name);
+	cluster.workflow(
+		'w',
+		machine({
+			A: task({Resource: 'same', End: undefined, Next: 'B'}),
+			B: {Type: 'Parallel', Branches: ['P', 'Q', 'R'].map(branch), ResultPath: null, Next: 'C'},
+			C: {Type: 'Map', ItemsPath: '$.list', ItemSelector: {'all.$': '$.text'}, ItemProcessor: branch('S'), ResultPath: null, Next: 'D'},
+			D: {Type: 'Wait', Seconds: 1, Next: 'E'},
+			E: {Type: 'Choice', Choices: [{Variable: '$.text', IsString: true, Next: 'F'}]},
+			F: {Type: 'Pass', End: true},
+		}),
+	);
+	cluster.begin('w', 'one', {text, list: [1, 2, 3]});
+	const {status} = cluster.untilOver('one', 60_000);
+	t.is(status?.phase, 'Succeeded', JSON.stringify(status?.error));
+	t.deepEqual(status?.output, {text, list: [1, 2, 3]});
+});
+
+test('a step that can never be committed ends its run, and says so', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', machine({A: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	t.true(cluster.tellRun('one', {type: 'failRun', error: {Error: 'States.DataLimitExceeded', Cause: 'too much'}}).ok);
+	t.deepEqual(cluster.run('one').status?.error, {error: 'States.DataLimitExceeded', cause: 'too much'});
+	t.deepEqual(cluster.stored('/troupe/parts/'), []);
+});
