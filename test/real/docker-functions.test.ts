@@ -166,10 +166,11 @@ test.serial('a workflow calls functions in containers, tries again what failed, 
 			Second: {Type: 'Task', Resource: 'steps', End: true},
 		},
 	};
-	await home.apply(
-		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'contained'}, spec: {definition}},
-		{apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name: 'contained-1'}, spec: {workflow: 'contained', input: {n: 1}}},
-	);
+	const file = path.join(home.folder, 'contained.json');
+	const workflow = {apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'contained'}, spec: {definition}};
+	writeFileSync(file, JSON.stringify(workflow));
+	await fine('apply', '-f', file);
+	await fine('workflow', 'start', 'contained', '--name', 'contained-1', '--input', '{"n": 1}');
 	const looked = async (wanted: RegExp): Promise<void> =>
 		eventually(`it is ${wanted.source}`, async () => wanted.test(await fine('get', 'run', 'contained-1')), undefined, 60_000);
 	await looked(/Running +Ask /);
