@@ -1,4 +1,4 @@
-// The history of a run, read record by record where it is kept: it is for people, so nothing of it is in memory.
+// The history of a run, read record by record where it is kept, in the store or in its file: it is for people, so nothing of it is in memory.
 
 import {AppError} from '../../api/errors.js';
 import {historyStoreKey, parseBesideStoreKey, type ObjectKey} from '../../api/keys.js';
@@ -27,42 +27,77 @@ export type RunHistory = {
 	readonly read: (key: ObjectKey, from: number, limit: number) => Promise<HistoryPage>;
 };
 
-export type StoredHistoryOptions = {
+/** Lines of the file of a run from a number on, at most so many; undefined: there is no file. */
+export type ReadArchive = (uid: string, from: number, most: number) => Promise<readonly string[] | undefined>;
+
+export type RunHistoryOptions = {
 	/** Which records a run has in the store; undefined: none. */
 	readonly rangeOf: (key: ObjectKey) => HistoryRange | undefined;
 	/** All records of the store whose keys begin so, in key order. */
 	readonly load: (prefix: string) => Promise<LoadOutcome>;
+	/** Of the run with that key; undefined: it is gone. */
+	readonly uidOf: (key: ObjectKey) => string | undefined;
+	readonly archived: ReadArchive;
 };
 
-/** Histories as the store has them. */
-export function storedHistory({rangeOf, load}: StoredHistoryOptions): RunHistory {
+/** Histories as the store has them, and of runs that are over as their files have. */
+export function openRunHistory(options: RunHistoryOptions): RunHistory {
+	const {rangeOf, uidOf} = options;
 	return {
 		async read(key, from, limit) {
 			const range = rangeOf(key);
-			const records: HistoryRecord[] = [];
-			let bytes = 0;
-			if (range === undefined) return {records};
-			for (let number = Math.max(from, range.first); number < range.next; number += tenth - (number % tenth)) {
-				for (const {found, body} of await tenFrom(load, key, number)) {
-					if (found < number || found >= range.next) continue;
-					bytes += body.length;
-					if (records.length >= limit || (records.length > 0 && bytes > limits.runHistoryPageBytes)) return {records, next: found};
-					records.push({number: found, ...(JSON.parse(body) as Omit<HistoryRecord, 'number'>)});
-				}
-			}
-			return {records};
+			const page = range === undefined ? undefined : await storedPage(options, key, range, from, limit);
+			// It may have moved into its file meanwhile.
+			if (page !== undefined && rangeOf(key) !== undefined) return page;
+			const uid = uidOf(key);
+			return uid === undefined ? {records: []} : archivedPage(options.archived, uid, from, limit);
 		},
 	};
+}
+
+type Found = {readonly number: number; readonly body: string};
+
+/** Takes records as long as there is room; true: one has found none, and is the next. */
+function take(page: {records: HistoryRecord[]; next?: number; bytes: number}, {number, body}: Found, limit: number): boolean {
+	const {records} = page;
+	page.bytes += body.length;
+	if (records.length >= limit || (records.length > 0 && page.bytes > limits.runHistoryPageBytes)) {
+		page.next = number;
+		return true;
+	}
+	records.push({number, ...(JSON.parse(body) as Omit<HistoryRecord, 'number'>)});
+	return false;
+}
+
+const pageOf = ({records, next}: HistoryPage): HistoryPage => ({records, ...(next === undefined ? {} : {next})});
+
+async function storedPage(
+	{load}: RunHistoryOptions,
+	key: ObjectKey,
+	range: HistoryRange,
+	from: number,
+	limit: number,
+): Promise<HistoryPage> {
+	const page = {records: [], bytes: 0};
+	for (let number = Math.max(from, range.first); number < range.next; number += tenth - (number % tenth))
+		for (const found of await tenFrom(load, key, number))
+			if (found.number >= number && found.number < range.next && take(page, found, limit)) return pageOf(page);
+	return pageOf(page);
+}
+
+async function archivedPage(archived: ReadArchive, uid: string, from: number, limit: number): Promise<HistoryPage> {
+	const page = {records: [], bytes: 0};
+	const lines = await archived(uid, from, limit + 1).catch((error: unknown) => {
+		throw new AppError('ERR_DAMAGED', {message: 'the file with the history of the run cannot be read'}, error);
+	});
+	for (const [at, body] of (lines ?? []).entries()) if (take(page, {number: from + at, body}, limit)) break;
+	return pageOf(page);
 }
 
 /** Records that are read at once: those whose numbers differ in the last digit. */
 const tenth = 10;
 
-async function tenFrom(
-	load: StoredHistoryOptions['load'],
-	key: ObjectKey,
-	number: number,
-): Promise<readonly {readonly found: number; readonly body: string}[]> {
+async function tenFrom(load: RunHistoryOptions['load'], key: ObjectKey, number: number): Promise<readonly Found[]> {
 	const loaded = await load(historyStoreKey(key, number).slice(0, -1));
 	if (!loaded.ok)
 		throw new AppError(loaded.damaged === true ? 'ERR_DAMAGED' : 'ERR_NOT_REACHABLE', {
@@ -70,6 +105,6 @@ async function tenFrom(
 		});
 	return [...loaded.records].flatMap(({key: storeKey, body}) => {
 		const place = parseBesideStoreKey(storeKey);
-		return place !== undefined && 'number' in place ? [{found: place.number, body}] : [];
+		return place !== undefined && 'number' in place ? [{number: place.number, body}] : [];
 	});
 }

@@ -123,6 +123,7 @@ test('a case that is not as expected fails the command, and says what is other',
 	t.deepEqual(report.cases[0]?.path[0], {
 		seconds: 0,
 		type: 'entered',
+		input: {n: 1},
 		frame: '',
 		input: {n: 1},
 		state: 'Charge',

@@ -3,11 +3,13 @@
 import test from 'ava';
 import {historyStoreKey, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {storedHistory} from '../../server/workflows/run-history.js';
+import {openRunHistory, type RunHistoryOptions} from '../../server/workflows/run-history.js';
 import type {HistoryRange} from '../../system/index/parts.js';
 import type {StoreFailure} from '../../system/store/store.js';
 
 const key = objectKey('runs', 'default', 'one');
+
+const nothing: Pick<RunHistoryOptions, 'uidOf' | 'archived'> = {uidOf: () => undefined, archived: () => Promise.resolve(undefined)};
 
 /** A store that has the records from 0 to `count`. */
 function aHistory(count: number, range: HistoryRange | undefined = {first: 0, next: count}, news: (number: number) => string = String) {
@@ -16,7 +18,8 @@ function aHistory(count: number, range: HistoryRange | undefined = {first: 0, ne
 		key: historyStoreKey(key, number),
 		body: JSON.stringify({atMs: number, news: [news(number)]}),
 	}));
-	const history = storedHistory({
+	const history = openRunHistory({
+		...nothing,
 		rangeOf: asked => (asked === key ? range : undefined),
 		load(prefix) {
 			loaded.push(prefix);
@@ -60,7 +63,70 @@ test('an answer has no more bytes than it may, and at least one record', async t
 
 test('a store that cannot be read is told', async t => {
 	const failing = (failure: Omit<StoreFailure, 'ok'>) =>
-		storedHistory({rangeOf: () => ({first: 0, next: 1}), load: () => Promise.resolve({ok: false, ...failure})}).read(key, 0, 1);
+		openRunHistory({...nothing, rangeOf: () => ({first: 0, next: 1}), load: () => Promise.resolve({ok: false, ...failure})}).read(
+			key,
+			0,
+			1,
+		);
 	await t.throwsAsync(failing({message: 'no disk'}), {message: /the store cannot be read: no disk/, code: 'ERR_NOT_REACHABLE'});
 	await t.throwsAsync(failing({message: 'bad sum', damaged: true}), {code: 'ERR_DAMAGED'});
+});
+
+test('what has left the store is read from its file, also where it leaves while it is read', async t => {
+	let range: HistoryRange | undefined = {first: 0, next: 3};
+	const asked: (readonly [string, number, number])[] = [];
+	const lines = Array.from({length: 30}, (_, atMs) => JSON.stringify({atMs, news: []}));
+	const history = openRunHistory({
+		rangeOf: () => range,
+		load: () => {
+			range = undefined;
+			return Promise.resolve({ok: true, records: []});
+		},
+		uidOf: asking => (asking === key ? 'u-1' : undefined),
+		archived: (uid, from, most) => {
+			asked.push([uid, from, most]);
+			return Promise.resolve(lines.slice(from, from + most));
+		},
+	});
+	const read = async (from: number, limit: number) => {
+		const {records, next} = await history.read(key, from, limit);
+		return [records.map(({number, atMs}) => [number, atMs]), next];
+	};
+	t.deepEqual(await read(0, 2), [
+		[
+			[0, 0],
+			[1, 1],
+		],
+		2,
+	]);
+	t.deepEqual(await read(28, 5), [
+		[
+			[28, 28],
+			[29, 29],
+		],
+		undefined,
+	]);
+	t.deepEqual(await read(30, 5), [[], undefined]);
+	t.deepEqual(asked, [
+		['u-1', 0, 3],
+		['u-1', 28, 6],
+		['u-1', 30, 6],
+	]);
+	t.deepEqual(await history.read(objectKey('runs', 'default', 'none'), 0, 5), {records: []});
+	const damaged = openRunHistory({
+		...nothing,
+		rangeOf: () => undefined,
+		load: () => Promise.reject(new Error('unused')),
+		uidOf: () => 'u-1',
+		archived: () => Promise.reject(new Error('bad file')),
+	});
+	await t.throwsAsync(damaged.read(key, 0, 1), {code: 'ERR_DAMAGED'});
+	t.deepEqual(
+		await openRunHistory({...nothing, rangeOf: () => undefined, load: () => Promise.reject(new Error('unused')), uidOf: () => 'u-1'}).read(
+			key,
+			0,
+			1,
+		),
+		{records: []},
+	);
 });

@@ -4,7 +4,7 @@ import type {Outcome} from '../../../api/errors.js';
 import {controlSystem} from '../../../api/keys.js';
 import type {ControlSystem} from '../../../actors/control/start.js';
 import type {ControlPlane} from '../../../server/control-plane.js';
-import {storedHistory} from '../../../server/workflows/run-history.js';
+import {openRunHistory, type ReadArchive} from '../../../server/workflows/run-history.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
 import type {ObjectIndex} from '../../../system/index/object-index.js';
 import type {Clock} from '../../../system/time/clock.js';
@@ -16,9 +16,13 @@ export type ControlPlaneOptions = {
 	/** The systems of users' own that run. */
 	readonly userSystems: () => readonly string[];
 	readonly clock: Clock;
+	/** Histories that have left the store. The default is that none does. */
+	readonly archived?: ReadArchive;
 };
 
-export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlPlaneOptions): ControlPlane {
+const none: ReadArchive = () => Promise.resolve(undefined);
+
+export function controlPlaneOf({control, ownNodes, userSystems, clock, archived = none}: ControlPlaneOptions): ControlPlane {
 	const {system, index, ring, events, journal, departed, pipeline} = control;
 	const own = (): readonly ActorSystem[] => [system, ...ownNodes()];
 	const ask: ControlPlane['ask'] = <Value>(
@@ -42,7 +46,12 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 			controlSystem,
 			...new Set([...own().map(({name}) => name), ...nodesOf(index), ...userSystems()].filter(name => name !== controlSystem).toSorted()),
 		],
-		history: storedHistory({rangeOf: key => index.parts.historyOf(key), load: control.recordsFrom}),
+		history: openRunHistory({
+			rangeOf: key => index.parts.historyOf(key),
+			load: control.recordsFrom,
+			uidOf: key => index.get(key)?.metadata.uid,
+			archived,
+		}),
 		snapshot: control.snapshot,
 		counters: () => ({
 			...Object.fromEntries(own().map(each => [each.name, {...each.counters, actors: each.size}])),
