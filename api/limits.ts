@@ -351,6 +351,9 @@ export const limits = {
 	goneObjectBytes: 65_536,
 	/** Pods that `why` looks at one by one; the others are counted. */
 	whyPods: 2_000,
+	/** States under way of a run that one `why` looks at, and records of its history, the last ones. */
+	whyRunStates: 100,
+	whyRunRecords: 200,
 	/** How long it waits for the last lines of one container, and how many it shows. */
 	whyLogMs: 2_000,
 	whyLogLines: 10,

@@ -12,6 +12,7 @@ import {
 	type Address,
 	type ObjectKey,
 } from '../../api/keys.js';
+import type {Run} from '../../api/kinds/run.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {mayRequest} from '../../api/roles.js';
@@ -28,6 +29,7 @@ import {answerOf, causeOf} from '../why/cause.js';
 import type {Evidence, Finding} from '../why/finding.js';
 import {forgottenAnswer, goneAnswer, type Deletion} from '../why/gone.js';
 import {linesOf, logRequest, shownChain, wantedLog, withLines} from '../why/words.js';
+import type {HistoryRecord} from '../workflows/run-history.js';
 import type {Backend, Exchange, Handler} from './exchange.js';
 import {sendJson} from './reply.js';
 import {requireRight} from './rights.js';
@@ -93,15 +95,19 @@ type Found = {readonly found: Finding; readonly actor: ActorTree | undefined};
 /** The finding, with the last words that the reader may see, and the object's own actor. */
 async function findingOf(backend: Backend, exchange: Exchange, object: ApiObject, goneAtMs: number | undefined): Promise<Found> {
 	const own = objectAddress(keyOf(exchange));
-	const actors: Actors = new Map();
+	const looks: Looks = {actors: new Map(), histories: new Map()};
+	const {actors, histories} = looks;
 	if (goneAtMs === undefined) actors.set(own, await lookAt(backend, own));
-	let found = causeOf(object, evidenceOf(backend, goneAtMs, actors));
+	let found = causeOf(object, evidenceOf(backend, goneAtMs, looks));
 	// What it asks for by looking for it is looked at, on any host, and then it looks again.
-	for (let round = 0; round < actorRounds && goneAtMs === undefined; round++) {
-		const wanted = [...actors].filter(([, actor]) => actor === 'wanted').map(([at]) => at);
-		if (wanted.length === 0) break;
-		await Promise.all(wanted.map(async at => actors.set(at, await lookAt(backend, at))));
-		found = causeOf(object, evidenceOf(backend, goneAtMs, actors));
+	for (let round = 0; round < lookRounds && goneAtMs === undefined; round++) {
+		const [wanted, runs] = [wantedIn(actors), wantedIn(histories)];
+		if (wanted.length + runs.length === 0) break;
+		await Promise.all([
+			...wanted.map(async at => actors.set(at, await lookAt(backend, at))),
+			...runs.map(async key => histories.set(key, await lastOf(backend, key))),
+		]);
+		found = causeOf(object, evidenceOf(backend, goneAtMs, looks));
 	}
 	const mayReadLogs = mayRequest(exchange.identity, 'get', 'pods/log');
 	const lines = mayReadLogs && goneAtMs === undefined ? await lastLines(backend, exchange, found) : undefined;
@@ -109,15 +115,36 @@ async function findingOf(backend: Backend, exchange: Exchange, object: ApiObject
 	return {found: {...worded, chain: shownChain(worded, mayReadLogs)}, actor: seen(actors, own)};
 }
 
-/** Actors by address: as they were seen, undefined where they are not there or did not answer in time, or still to be looked at. */
-type Actors = Map<Address, ActorTree | undefined | 'wanted'>;
+/** As they were seen, undefined where they are not there or did not answer in time, or still to be looked at. */
+type Seen<Value> = Map<string, Value | undefined | 'wanted'>;
 
-function seen(actors: Actors, at: Address): ActorTree | undefined {
-	const actor = actors.get(at);
-	return actor === 'wanted' ? undefined : actor;
+/** Actors by their addresses, histories of runs by the keys of these. */
+type Looks = {readonly actors: Seen<ActorTree>; readonly histories: Seen<readonly HistoryRecord[]>};
+
+function seen<Value>(all: Seen<Value>, at: string): Value | undefined {
+	const value = all.get(at);
+	return value === 'wanted' ? undefined : value;
 }
 
-const actorRounds = 3;
+/** The same; what was not looked at yet is wanted from now on. */
+function wanting<Value>(all: Seen<Value>, at: string): Value | undefined {
+	if (!all.has(at)) all.set(at, 'wanted');
+	return seen(all, at);
+}
+
+const wantedIn = <Value>(all: Seen<Value>): readonly string[] => [...all].flatMap(([at, value]) => (value === 'wanted' ? [at] : []));
+
+const lookRounds = 3;
+
+/** The last records of the history of a run, as far as they can be read. */
+async function lastOf({control}: Backend, key: ObjectKey): Promise<readonly HistoryRecord[] | undefined> {
+	const steps = (control.index.get(key) as Run | undefined)?.status?.steps ?? 0;
+	const from = Math.max(0, steps - limits.whyRunRecords);
+	return control.history.read(key, from, limits.whyRunRecords).then(
+		({records}) => records,
+		() => undefined,
+	);
+}
 
 /** What its own system tells of an actor and those below it. */
 async function lookAt({control}: Backend, at: Address): Promise<ActorTree | undefined> {
@@ -134,14 +161,12 @@ async function lookAt({control}: Backend, at: Address): Promise<ActorTree | unde
 const actorDepth = 2;
 
 /** As of the moment when the object went, where it is gone. */
-const evidenceOf = ({control, inspection}: Backend, goneAtMs: number | undefined, actors: Actors): Evidence => ({
+const evidenceOf = ({control, inspection}: Backend, goneAtMs: number | undefined, {actors, histories}: Looks): Evidence => ({
 	known: control.index,
 	nowMs: goneAtMs ?? control.nowMs(),
 	eventsOf: control.eventsOf,
-	actorAt(at) {
-		if (!actors.has(at)) actors.set(at, 'wanted');
-		return seen(actors, at);
-	},
+	actorAt: at => wanting(actors, at),
+	historyOf: key => wanting(histories, key),
 	partitionOf: system => (goneAtMs === undefined ? inspection.partitionOf(system) : undefined),
 	isGone: goneAtMs !== undefined,
 	goneOwnedBy: control.departed.ownedBy,

@@ -20,7 +20,9 @@ import {nodeFinding} from './node.js';
 import {podFinding} from './pod.js';
 import {quotaFinding} from './quota.js';
 import {replicaSetFinding} from './replicaset.js';
+import {runFinding} from './run.js';
 import {statefulSetFinding} from './statefulset.js';
+import {workflowFinding} from './workflow.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 
@@ -41,6 +43,8 @@ const finders: {readonly [kind: string]: Finder} = {
 	PodDisruptionBudget: budgetFinding,
 	ResourceQuota: quotaFinding,
 	Function: functionFinding,
+	Run: runFinding,
+	Workflow: workflowFinding,
 	ConfigMap: named,
 	Secret: named,
 };

@@ -6,6 +6,7 @@ import {objectKey, type Address, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Known} from '../../system/index/object-index.js';
 import type {ObjectEvent} from '../control-plane.js';
+import type {HistoryRecord} from '../workflows/run-history.js';
 
 /** Nothing is wrong; it is on its way, or waits for something that comes by itself; somebody has to do something; it is over as it should be. */
 export type State = 'fine' | 'waits' | 'wrong' | 'over';
@@ -71,6 +72,8 @@ export type Evidence = {
 	readonly goneOwnedBy: (uid: string) => Iterable<ApiObject>;
 	/** The object is gone: what it owned went with it. */
 	readonly isGone: boolean;
+	/** The last records of the history of a run; undefined where they are not known, or not yet. */
+	readonly historyOf?: (key: ObjectKey) => readonly HistoryRecord[] | undefined;
 	/** Why another object is as it is; undefined where the way has been there before. */
 	readonly causeOf?: (object: ApiObject) => Finding | undefined;
 };

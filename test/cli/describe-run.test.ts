@@ -6,7 +6,8 @@ import {limits} from '../../api/limits.js';
 import type {RunNews} from '../../actors/workflows/run.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {line} from '../../bench/rigs/command-line.js';
-import {aFrame, aRun, aWorkflow, entered, itemFrames, left, openRuns, records, startMs} from './_runs.js';
+import {aFrame, aRun, aWorkflow, entered, itemFrames, left, records, startMs} from '../actors/_runs.js';
+import {openRuns} from './_runs.js';
 
 const busy: RunNews = {type: 'retried', state: 'Charge', frame: '', retrier: 0, error: {Error: 'Busy', Cause: 'later'}, delayMs: 2_000};
 

@@ -5,7 +5,8 @@ import {objectAddress} from '../../api/keys.js';
 import type {Run, RunStatus} from '../../api/kinds/run.js';
 import {succeeded} from '../../api/errors.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {aFrame, aRun, entered, itemFrames, left, openRuns, records, startMs} from './_runs.js';
+import {aFrame, aRun, entered, itemFrames, left, records, startMs} from '../actors/_runs.js';
+import {openRuns} from './_runs.js';
 
 const over = (status: RunStatus): RunStatus => ({completionTime: '2026-01-01T00:01:00.000Z', at: [], ...status});
 
