@@ -66,6 +66,8 @@ type State = {
 	/** Store keys of what was kept beside objects, and has to go: a portion with each batch. What is lost of this list is found again at the next start. */
 	leaving: string[];
 	leavingInFlight: readonly string[];
+	/** A batch is on its way: one of removals alone has no writes in flight. */
+	isCommitting: boolean;
 	flushScheduled: boolean;
 	/** The newest unanswered submission of a key: whether its object will exist. */
 	readonly newest: Map<ObjectKey, Submission>;
@@ -88,6 +90,7 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		inFlight: [],
 		leaving: [...leftBehind(options.index)],
 		leavingInFlight: [],
+		isCommitting: false,
 		flushScheduled: false,
 		newest: new Map(),
 		replaceable: new Map(),
@@ -154,7 +157,7 @@ function put(state: State, storeKey: string, body: (() => string) | undefined, d
 }
 
 function scheduleFlush(state: State): void {
-	if (state.flushScheduled || state.inFlight.length > 0) return;
+	if (state.flushScheduled || state.isCommitting) return;
 	state.flushScheduled = true;
 	state.options.defer(() => {
 		state.flushScheduled = false;
@@ -177,7 +180,9 @@ function flush(state: State): void {
 	const all = writes.flatMap(({write, beside}) => [write, ...beside]);
 	state.leavingInFlight = leavingNow(state, limits.batchOperations - all.length);
 	if (all.length + state.leavingInFlight.length > 0) {
-		const next = {...meta, version: lastVersion + writes.length};
+		// One of removals alone is another batch than the one before it, too.
+		const next = {...meta, version: lastVersion + Math.max(1, writes.length)};
+		state.isCommitting = true;
 		const batch = {writes: [...all, ...state.leavingInFlight.map(key => ({key, body: undefined}))], expected: meta, next};
 		commitSettled(options.driver, options.clock, batch, settled => settle(state, next, settled));
 	}
@@ -185,7 +190,8 @@ function flush(state: State): void {
 	if (hasMore(state)) scheduleFlush(state);
 }
 
-const hasMore = ({queue, leaving}: State): boolean => queue.length > 0 || leaving.length > 0;
+/** A store in trouble is asked for removals with the next write, and not again and again. */
+const hasMore = ({queue, leaving, problem}: State): boolean => queue.length > 0 || (leaving.length > 0 && problem === undefined);
 
 /** A portion of what has to go, but for what was written again since: that is another object's, or a later part of the same one. */
 function leavingNow({leaving, options: {index}, inFlight}: State, room: number): readonly string[] {
@@ -195,6 +201,7 @@ function leavingNow({leaving, options: {index}, inFlight}: State, room: number):
 
 function settle(state: State, next: Meta, settled: Settled): void {
 	const writes = state.inFlight;
+	state.isCommitting = false;
 	state.inFlight = [];
 	const {leavingInFlight} = state;
 	state.leavingInFlight = [];
@@ -210,6 +217,7 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			state.meta = next;
 			state.lastVersion = next.version;
 			applyAll(state, writes);
+			advance(state, next.version);
 			break;
 		case 'failed':
 			state.problem = settled.message;
@@ -247,14 +255,19 @@ function applyAll(state: State, writes: readonly VersionedWrite[]): void {
 	}
 }
 
+/** A version that changes no object. */
+function advance({options: {index}, ring}: State, version: number): void {
+	index.advance(version);
+	ring.advance(version);
+}
+
 function applyOne(state: State, {waiting, version, object, json}: VersionedWrite): Change | undefined {
 	const {
 		options: {index},
 		ring,
 	} = state;
 	if (waiting.type === 'raw') {
-		index.advance(version);
-		ring.advance(version);
+		advance(state, version);
 		return undefined;
 	}
 	const {key, beside = {}} = waiting.submission;

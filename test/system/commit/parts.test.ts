@@ -83,6 +83,50 @@ test('what is beside an object that is removed goes in portions, and not what wa
 	t.is(run.index.part(key, 'p1'), 'again');
 });
 
+test('writes that come while removals alone are on their way wait for them, and no other writer is seen', t => {
+	const count = 3 * limits.leavingParts;
+	for (let turns = 0; turns < 40; turns++) {
+		const run = startedPipeline();
+		for (let at = 0; at < count; at += 45)
+			submit(run, partsOf(Object.fromEntries(Array.from({length: 45}, (_, n) => [`p${at + n}`, at + n]))));
+		run.world.run();
+		run.remove('a');
+		for (let turn = 0; turn < turns; turn++) run.world.step();
+		run.write('b');
+		run.world.run();
+		t.deepEqual(run.fenced, [], `${turns} turns`);
+		t.deepEqual(run.answers.at(-1), ['b', run.index.entry(podKey('b'))?.version ?? 0]);
+		t.deepEqual(besideIn(run), []);
+		t.is(run.data.meta?.version, run.pipeline.meta.version);
+		t.is(run.index.version, run.pipeline.meta.version);
+	}
+});
+
+test('removals that the store does not take are tried again with the next write, not at once', t => {
+	let fails = false;
+	let tries = 0;
+	const failing = (driver: StoreDriver, {defer}: Pick<Run['world'], 'defer'>): StoreDriver => ({
+		...driver,
+		commit(batch, done) {
+			if (!fails) return driver.commit(batch, done);
+			tries++;
+			defer(() => done({type: 'failed', message: 'the disk is full'}));
+		},
+	});
+	const run = startedPipeline(failing);
+	submit(run, partsOf({x: 1}, 1));
+	run.world.run();
+	fails = true;
+	run.pipeline.dropHistory(key);
+	run.world.run();
+	t.is(tries, 1);
+	t.is(run.pipeline.problem(), 'the disk is full');
+	fails = false;
+	run.write('b');
+	run.world.run();
+	t.deepEqual(besideIn(run), [partStoreKey(key, 'x')]);
+});
+
 test('what was left behind by a process that ended in between goes at the next start', t => {
 	const data = emptyMemoryStore();
 	const first = startedPipeline(undefined, data);
