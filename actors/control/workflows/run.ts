@@ -217,7 +217,8 @@ function begun(run: Run, context: Context): Handled<Run> {
 	const secret = context.random.uuid();
 	const step = beginRun(definition, headOf(started), meansOf(context, secret));
 	const handled = handledStep(started, step, context);
-	if (!handled.ok) return handled;
+	// One that has come to its end at once gives no tokens away.
+	if (!handled.ok || isOver(handled.object)) return handled;
 	const parts = new Map(handled.beside?.parts).set(...secretOf(secret));
 	return {...handled, beside: {...handled.beside, parts}, effects: [...(handled.effects ?? []), ...timersOf(started, definition)]};
 }
