@@ -125,7 +125,6 @@ test('a case that is not as expected fails the command, and says what is other',
 		type: 'entered',
 		input: {n: 1},
 		frame: '',
-		input: {n: 1},
 		state: 'Charge',
 		atMs: Date.parse('2030-01-01T00:00:00Z'),
 	});
