@@ -36,6 +36,7 @@ import {openTokens, type Tokens} from '../../../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
 import {followUserSystems, type UserSystems} from '../../../server/user-systems.js';
 import {openVault, type Kept, type Vault} from '../../../server/vault.js';
+import {createRunAnswers, either} from '../../../server/workflows/run-answers.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
 import {nothingPerforms} from '../../../system/kernel/performs.js';
 import type {Known} from '../../../system/index/object-index.js';
@@ -276,6 +277,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		ownNodes: () => [...ownNodes.values()].flatMap(system => system() ?? []),
 		userSystems: userSystems.names,
 		clock: context.processParts.clock,
+		archived: (uid, from, most) => late.archive?.read(uid, from, most) ?? Promise.resolve(undefined),
 	});
 	const inspection = createInspection({
 		control: controlPlane,
@@ -302,11 +304,14 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		publish: brokerPort.publishUser,
 	});
 	brokerPort.takeMessages(
-		createFunctionMessages({
-			...{triggers: topicTriggers, deliveries, call: calls.callWhole},
-			publish: brokerPort.publishUser,
-			onRefused: refusedMessages(context),
-		}),
+		either(
+			createFunctionMessages({
+				...{triggers: topicTriggers, deliveries, call: calls.callWhole},
+				publish: brokerPort.publishUser,
+				onRefused: refusedMessages(context, 'a message was not delivered to a function'),
+			}),
+			createRunAnswers({control: controlPlane, onRefused: refusedMessages(context, 'an answer to a task of a run was not taken')}),
+		),
 		topicTriggers,
 	);
 	const inspectDoor = openMqttDoor({
@@ -396,11 +401,10 @@ function taskProblems({log, processParts: {clock}}: ServeContext): TaskCallsOpti
 	return error => quiet('tasks', () => log.warn(error, 'a task of a workflow could not be carried out, or ended, as it should have been'));
 }
 
-/** The same of messages for functions. */
-function refusedMessages({log, processParts: {clock}}: ServeContext): FunctionMessagesOptions['onRefused'] {
+/** The same of messages for functions and runs. */
+function refusedMessages({log, processParts: {clock}}: ServeContext, text: string): FunctionMessagesOptions['onRefused'] {
 	const quiet = quietly(clock);
-	return ({code, message}, {topic, login = ''}) =>
-		quiet(`${code} ${login}`, () => log.warn({code, message, topic, login}, 'a message was not delivered to a function'));
+	return ({code, message}, {topic, login = ''}) => quiet(`${code} ${login}`, () => log.warn({code, message, topic, login}, text));
 }
 
 /** Signs of life of nodes elsewhere go to the detector. */
