@@ -39,7 +39,7 @@ export const functionsCommands: readonly CommandSpec[] = [
 			'troupe execute default/hello \'{"name": "Ada"}\'',
 			'troupe execute hello -d \'{"name": "Ada"}\'',
 			'troupe execute hello --async \'{"name": "Ada"}\'',
-			'troupe trigger workflow/order -d \'{"id": 7}\'',
+			'troupe execute workflow/order -d \'{"id": 7}\'',
 		],
 		flags: {
 			...namespacedFlags,
@@ -65,11 +65,12 @@ export const functionsCommands: readonly CommandSpec[] = [
 			'retry run/NAME [--from STATE] [--wait]',
 		],
 		examples: [
-			'troupe workflow test order.asl.json --mock order.mocks.yaml',
-			'troupe workflow start order --input \'{"id": 7}\' --wait',
+			'troupe workflow start order --wait',
+			'troupe workflow start order --input \'{"id": 7}\'',
 			'troupe workflow describe run/order-x7k2p -w',
 			'troupe workflow approve run/order-x7k2p --state ReviewOrder --output \'{"accepted": true}\'',
 			'troupe workflow retry run/order-x7k2p --from Charge',
+			'troupe workflow test order.asl.json --mock order.mocks.yaml',
 		],
 		flags: {
 			...namespacedFlags,
