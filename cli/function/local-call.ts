@@ -111,10 +111,17 @@ async function withRunner(runner: Runner, {params, timeoutMs}: LocalCall, socket
 		.catch(cut)
 		.then(take)
 		.then(() => true);
+	const isAnswered = await within(systemClock, timeoutMs + limits.functionOverdueMs, answered).catch(async (error: unknown) => {
+		await stopped(runner);
+		throw error;
+	});
 	// A function may block its process, which then cannot say that the time is over.
-	if ((await within(systemClock, timeoutMs + limits.functionOverdueMs, answered)) === undefined)
-		throw failedError(`the function did not answer within ${timeoutMs / 1_000} s, and was killed`);
-	// What it writes last comes before its end.
+	if (isAnswered === undefined) throw failedError(`the function did not answer within ${timeoutMs / 1_000} s, and was killed`);
+	await stopped(runner);
+}
+
+/** What it writes last, such as the traceback of an error that it has answered with, comes before its end. */
+async function stopped(runner: Runner): Promise<void> {
 	runner.stop();
 	await within(systemClock, limits.functionOverdueMs, runner.ended);
 }
