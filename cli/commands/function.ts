@@ -80,15 +80,17 @@ async function callWith(invocation: Invocation, words: readonly string[], instal
 		ended.abort();
 	};
 	for (const signal of Object.keys(endings)) process.on(signal, end);
-	let failed = false;
+	let problem: string | undefined;
 	try {
 		const onOutput = (bytes: Uint8Array): Promise<void> => terminal.pourErrors(bytes);
 		await callHere({folder, language, params, timeoutMs, env, onOutput, signal: ended.signal}, async answer => {
 			if (answer.statusCode !== undefined && answer.statusCode < 400) return pour(invocation.terminal, answer);
-			failed = true;
-			terminal.error((await errorIn(answer)).message);
+			problem = (await errorIn(answer)).message;
 		});
-		return failed ? 1 : 0;
+		// Behind what the function wrote of it.
+		if (problem === undefined) return 0;
+		terminal.error(problem);
+		return 1;
 	} catch (error) {
 		if (endedBy !== undefined) return endings[endedBy];
 		throw error;
