@@ -67,7 +67,7 @@ export const detectorAddress: Address = address(controlSystem, detectorPath);
 export const activatorsPath = 'activators';
 export const activatorsAddress: Address = address(controlSystem, activatorsPath);
 
-/** The name of a function's activator: that of its record. Of a version that has its own share of the calls, with the number of that. */
+/** The name of a function's activator: that of its record. Of a version that has calls of its own, with the number of that. */
 export const activatorName = ({namespace, name}: {readonly namespace: string; readonly name: string}, revision?: number): string =>
 	`${namespace}.${name}${revision === undefined ? '' : `@${revision}`}`;
 

@@ -1344,6 +1344,8 @@ export const limits = {
 	runHistoryInputBytes: 4_096,
 	/** Records of the history of one run: what comes after them is not told any more. */
 	runHistoryRecords: 100_000,
+	/** Functions of which a run writes down the version with which it began. */
+	runFunctions: 100,
 	/** Files with histories of runs that are over, of one server: looked at after so many more; and when it is tried again to write one. */
 	runArchiveBytes: 1_073_741_824,
 	runArchiveSweep: 1_000,

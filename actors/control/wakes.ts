@@ -184,7 +184,9 @@ function* ofInstance(pod: Pod | undefined, known: Known): Iterable<Wake> {
 /** Of all that its versions have. */
 function* activatorWakes(key: ObjectKey, ...looks: readonly (FunctionObject | undefined)[]): Iterable<Wake> {
 	const {namespace, name} = parseObjectKey(key);
-	const revisions = new Set(looks.flatMap(fn => [undefined, ...(fn?.spec?.traffic ?? []).map(({revision}) => revision)]));
+	const revisions = new Set(
+		looks.flatMap(fn => [undefined, ...(fn?.spec?.traffic ?? []).map(({revision}) => revision), ...(fn?.status?.apart ?? [])]),
+	);
 	for (const revision of revisions) yield wakeOf(activatorOf(namespace, name, revision));
 }
 

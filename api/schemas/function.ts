@@ -92,10 +92,11 @@ export const status = () =>
 		ready: optional(about('Those that take calls.', count())),
 		demands: optional(
 			about(
-				'What the calls of versions need that traffic names by their number.',
+				'What the calls of versions need that traffic names by their number, or that are apart.',
 				list(record({revision: about('The version.', count()), desired: about('Instances that its calls need.', count())})),
 			),
 		),
+		apart: optional(about('Older versions that are called only by runs of workflows that began with them.', list(count()))),
 		updated: optional(about('Of these, those of the newest version.', count())),
 		conditions: optional(conditions()),
 	});

@@ -17,6 +17,17 @@ export const status = () =>
 	record({
 		phase: optional(about('How it is.', oneOf(['Pending', 'Running', 'Suspended', 'Succeeded', 'Failed', 'Cancelled']))),
 		revisionName: optional(about('The ControllerRevision that has the definition by which it goes.', text())),
+		functions: optional(
+			about(
+				'The functions that its Tasks name, in the versions with which it began.',
+				list(
+					record({
+						function: about('Its namespace and name, NAMESPACE/NAME.', text()),
+						version: about('A word for what its instances are made from.', text()),
+					}),
+				),
+			),
+		),
 		startTime: optional(about('When it began.', text())),
 		completionTime: optional(about('When it ended.', text())),
 		steps: optional(about('How many steps are committed.', count())),

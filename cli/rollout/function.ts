@@ -92,8 +92,8 @@ function statusOf({metadata: {name, generation}, spec, status = {}}: FunctionObj
 	if (desired === 0) return {text: `function "${name}" is at rest: its newest version begins with the next call`, isDone: true};
 	const waiting = `Waiting for function "${name}" rollout to finish:`;
 	if (updated < desired) return going(`${waiting} ${updated} of ${desired} instances of the newest version take calls...`);
-	// Versions that traffic names have theirs.
-	if (instances > updated && spec?.traffic === undefined)
+	// Versions that traffic names have theirs, and so have those that runs of workflows go on with.
+	if (instances > updated && spec?.traffic === undefined && status.apart === undefined)
 		return going(`${waiting} ${instances - updated} other instances are pending termination...`);
 	return {text: `function "${name}" successfully rolled out`, isDone: true};
 }

@@ -3,10 +3,12 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {activator, type ActivatorMessage, type ActivatorState} from '../../actors/control/functions/activator.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {play, playFrom, type Played} from '../../system/kernel/play.js';
-import {aFunction, anInstance, aVersion} from './_functions.js';
+import {versionOf} from '../../actors/control/functions/function-version.js';
+import {aFunction, anInstance, aVersion, digest, version} from './_functions.js';
 import {before, contextWith, indexOf, nowMs} from './_objects.js';
 
 const key = 'functions/default/add';
@@ -167,4 +169,67 @@ test('whoever waits for a function that goes, or has no code, is told', t => {
 	t.deepEqual(told(played([{...fn, spec: bare}], [acquire('1')]).effects), ['1: ERR_CONFLICT']);
 	const held = played([fn], [acquire('1'), acquire('2')]);
 	t.deepEqual(told(goesOn(held, [], [{type: 'wake'}]).effects), ['1: ERR_NOT_FOUND', '2: ERR_NOT_FOUND']);
+});
+
+// ---- calls of one version ----------------------------------------------------------------------------------------------------
+
+const old = aFunction({artifact: digest('b')});
+const setOf = (each: typeof fn, revision: number): ReplicaSet => version(each, revision, 0)[0] as ReplicaSet;
+const [oldSet, newSet] = [setOf(old, 1), setOf(fn, 2)];
+const oldOne = anInstance(oldSet, 'old');
+const newOne = anInstance(newSet, 'new');
+const word = versionOf(old) ?? '';
+const acquireOf = (ticket: string, wanted: string): ActivatorMessage => ({...acquire(ticket), version: wanted}) as ActivatorMessage;
+const now = versionOf(fn) ?? '';
+
+test('a call of one version goes to its instances alone, whoever else has room', t => {
+	const objects = [aFunction({}, {desired: 2}), oldSet, newSet, oldOne, newOne];
+	t.deepEqual(told(played(objects, [acquireOf('1', word)]).effects), ['1: old']);
+	const full = played(objects, [acquireOf('1', now), acquireOf('2', now)]);
+	const held = goesOn(full, objects, [acquireOf('3', now)]);
+	t.deepEqual(told(held.effects), [], 'the old one is not its version');
+	t.deepEqual(told(goesOn(held, objects, [acquire('4')]).effects), ['4: old'], 'who asks for no version does not wait behind it');
+	t.deepEqual(told(goesOn(held, objects, [release('1')]).effects), ['3: new']);
+});
+
+test('a call of the newest version waits for its first instance, though older ones have room', t => {
+	const objects = [aFunction({}, {desired: 1}), oldSet, oldOne];
+	const held = played(objects, [acquireOf('1', now)]);
+	t.deepEqual(told(held.effects), []);
+	t.deepEqual(told(goesOn(held, [...objects, newSet, newOne], [{type: 'wake'}]).effects), ['1: new']);
+});
+
+test('calls that wait for one version do not keep those behind them from another one', t => {
+	const objects = [aFunction({}, {desired: 2}), oldSet, newSet, oldOne, newOne];
+	const held = played(
+		objects,
+		['1', '2', '3', '4'].map(ticket => acquireOf(ticket, now)),
+	);
+	t.is(held.state.held.length, 2);
+	t.deepEqual(told(goesOn(held, objects, [acquireOf('5', word)]).effects), ['5: old', 'needs 3']);
+});
+
+test('instances of a version on its own take no calls but its own', t => {
+	const objects = [aFunction({}, {desired: 1, apart: [1]}), oldSet, oldOne];
+	t.deepEqual(told(played(objects, [acquire('1')]).effects), []);
+	const its = play(activator, {function: key, revision: 1}, [{...acquire('1'), revision: 1} as ActivatorMessage], around(objects));
+	t.deepEqual(told(its.effects), ['1: old', 'needs 1']);
+});
+
+test('who waits for a version that gets an activator of its own, or is gone, asks again, and the others wait on', t => {
+	const objects = [aFunction({}, {desired: 1}), oldSet];
+	const held = played(objects, [acquireOf('1', word), acquireOf('2', now)]);
+	const moved = [aFunction({}, {desired: 1, apart: [1]}), oldSet];
+	t.deepEqual(told(goesOn(held, moved, [{type: 'wake'}]).effects), ['1: ERR_ACTOR_STOPPED']);
+	t.deepEqual(told(goesOn(held, [aFunction({}, {desired: 1})], [{type: 'wake'}]).effects), ['1: ERR_ACTOR_STOPPED']);
+	t.deepEqual(told(played(moved, [acquireOf('1', word)]).effects), ['1: ERR_ACTOR_STOPPED']);
+});
+
+test('the activator of a version that is on its own no more refuses, and needs nothing', t => {
+	const apart = [aFunction({}, {apart: [1], demands: [{revision: 1, desired: 1}]}), oldSet];
+	const its = (messages: readonly ActivatorMessage[]) => play(activator, {function: key, revision: 1}, messages, around(apart));
+	const held = its([{...acquire('1'), revision: 1} as ActivatorMessage]);
+	t.deepEqual(told(held.effects), []);
+	const over = [aFunction({}, {demands: [{revision: 1, desired: 1}]}), oldSet];
+	t.deepEqual(told(goesOn(held, over, [{type: 'wake'}]).effects), ['1: ERR_ACTOR_STOPPED', 'needs 0']);
 });

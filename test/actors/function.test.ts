@@ -7,45 +7,13 @@ import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject, Draft} from '../../api/object.js';
 import {templateOf} from '../../actors/control/functions/function-template.js';
 import type {Effect, Message} from '../../system/kernel/behavior.js';
-import {aFunction, digest} from './_functions.js';
-import {aReadyPod, aReplicaSet, contextWith, indexOf, openWrites, ownedBy} from './_objects.js';
+import {aFunction, digest, version, writes} from './_functions.js';
+import {contextWith, indexOf, openWrites} from './_objects.js';
 import {tellRecord} from './_records.js';
 
 const wake: Message = {type: 'wake'};
 const told = (fn: FunctionObject, others: readonly ApiObject[] = [], messages: readonly Message[] = [wake]) =>
 	tellRecord(fn, messages, contextWith(indexOf(fn, ...others)));
-
-/** `create add-x 2`, `add-1 to 0`, `delete add-1`. */
-const writes = (effects: readonly Effect[]): readonly string[] =>
-	effects.flatMap(effect => {
-		switch (effect.type) {
-			case 'create':
-				return `create ${effect.object.metadata.name?.slice(0, 4) ?? ''} ${(effect.object.spec as {replicas: number}).replicas}`;
-			case 'update': {
-				const {spec} = (effect.message as unknown as {patch: {spec: {replicas: number}}}).patch;
-				return `${effect.key.split('/')[2] ?? ''} to ${spec.replicas}`;
-			}
-			case 'delete':
-				return `delete ${effect.key.split('/')[2] ?? ''}`;
-			default:
-				return [];
-		}
-	});
-
-const version = (fn: FunctionObject, revision: number, replicas: number, ready = replicas): readonly ApiObject[] => {
-	const template = templateOf(fn);
-	if (template === undefined) throw new Error('it has no code');
-	const labels = {...template.metadata?.labels, 'pod-template-hash': `v${revision}`};
-	const set = aReplicaSet({
-		name: `add-${revision}`,
-		metadata: {ownerReferences: [ownedBy(fn)], annotations: {'deployment.kubernetes.io/revision': String(revision)}},
-		spec: {replicas, selector: {matchLabels: labels}, template: {...template, metadata: {...template.metadata, labels}}},
-	});
-	const pods = Array.from({length: ready}, (_, i) =>
-		aReadyPod({name: `add-${revision}-${i}`, metadata: {labels, ownerReferences: [ownedBy(set)]}}),
-	);
-	return [set, ...pods];
-};
 
 test('a function that was never called has no set, and no activator is asked for', t => {
 	const {effects, object} = told(aFunction());

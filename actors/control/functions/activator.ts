@@ -21,11 +21,12 @@ import {
 } from '../../../system/kernel/behavior.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {Acquire, Demand, Release, Slot} from './function-message.js';
-import {instancesNow, leastBusy, withoutTicket, withTicket, type Instances} from './instances.js';
+import {isApart, placeOfVersion} from './function-version.js';
+import {instancesNow, leastBusy, withoutTicket, withTicket, type Instances, type Wish} from './instances.js';
 
 export type ActivatorInput = {
 	readonly function: ObjectKey;
-	/** Of a version that has its own share of the calls; undefined: of all others. */
+	/** Of a version that has calls of its own; undefined: of all others. */
 	readonly revision?: number;
 };
 
@@ -38,7 +39,7 @@ export type ActivatorMessage =
 	| (Message & {readonly type: 'look'});
 
 /** A call that waits for a slot. */
-type Held = {readonly ticket: string; readonly avoid: readonly string[]; readonly replyTo: ReplyTo};
+type Held = Wish & {readonly ticket: string; readonly replyTo: ReplyTo};
 
 /** So many instances were needed until then. */
 type Peak = {readonly needed: number; readonly untilMs: number};
@@ -86,16 +87,17 @@ export const activator: Behavior<ActivatorInput, ActivatorState, ActivatorMessag
 
 const functionAt = (key: ObjectKey, {known}: Context): FunctionObject | undefined => known.get(key) as FunctionObject | undefined;
 
-function acquired(state: ActivatorState, {ticket, avoid, replyTo}: Acquire, context: Context): Next<ActivatorState> {
+function acquired(state: ActivatorState, {ticket, avoid, version, replyTo}: Acquire, context: Context): Next<ActivatorState> {
 	if (replyTo === undefined) return next(state);
 	const refuse = (outcome: Outcome<never>): Next<ActivatorState> => next(state, reply(replyTo, outcome));
-	const refusal = refusalOf(state, functionAt(state.function, context), context);
+	const fn = functionAt(state.function, context);
+	const refusal = refusalOf(state, fn, context) ?? refusalOfVersion(version, fn, context);
 	if (refusal !== undefined) return refuse(refusal);
 	if (state.held.length >= limits.functionQueue) {
 		const message = `${state.held.length} calls wait for an instance already, and no more are taken; try again`;
 		return refuse(failed('ERR_BUSY', {message}));
 	}
-	return gone({...state, held: [...state.held, {ticket, avoid, replyTo}]}, context);
+	return gone({...state, held: [...state.held, {ticket, avoid, version, replyTo}]}, context);
 }
 
 /** Why it cannot be called at all. */
@@ -103,13 +105,19 @@ function refusalOf({function: key, revision}: ActivatorInput, fn: FunctionObject
 	const {name} = parseObjectKey(key);
 	if (fn === undefined || isDeleting(fn)) return failed('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name});
 	// Who asks again is told which version it is now.
-	if (!isNamed(fn, revision)) return failed('ERR_ACTOR_STOPPED', {address: self});
+	if (revision !== undefined && !isApart(fn, revision)) return failed('ERR_ACTOR_STOPPED', {address: self});
 	if (!lacksCode(fn.spec)) return undefined;
 	return failed('ERR_CONFLICT', {
 		resource: 'functions.troupe.dev',
 		name,
 		message: 'its code is not here: troupe apply uploads the folder that it names',
 	});
+}
+
+/** Slots of that version are given out somewhere else by now: who asks again is told where. */
+function refusalOfVersion(version: string | undefined, fn: FunctionObject | undefined, {self, known}: Context): Outcome<never> | undefined {
+	const isHere = version === undefined || fn === undefined || placeOfVersion(fn, version, known) === 'function';
+	return isHere ? undefined : failed('ERR_ACTOR_STOPPED', {address: self});
 }
 
 function released(state: ActivatorState, {ticket}: Release, context: Context): Next<ActivatorState> {
@@ -123,9 +131,13 @@ function settled(state: ActivatorState, context: Context): Next<ActivatorState> 
 	const fn = functionAt(state.function, context);
 	const seen = {...state, instances: instancesNow(fn, context.known, state), told: demandOf(fn, state.revision)};
 	const refusal = refusalOf(state, fn, context);
-	if (refusal === undefined) return gone(seen, context);
-	const {state: after, effects} = gone({...seen, held: []}, context);
-	return next(after, [...state.held.flatMap(({replyTo}) => reply(replyTo, refusal)), ...effects]);
+	const refusals = state.held.map(({version}) => refusal ?? refusalOfVersion(version, fn, context));
+	const {state: after, effects} = gone({...seen, held: state.held.filter((_, at) => refusals[at] === undefined)}, context);
+	const told = state.held.flatMap(({replyTo}, at) => {
+		const refused = refusals[at];
+		return refused === undefined ? [] : reply(replyTo, refused);
+	});
+	return next(after, [...told, ...effects]);
 }
 
 /** It ends where nobody has called for so long that no instance is left. */
@@ -153,15 +165,17 @@ function giveOut(state: ActivatorState): {readonly state: ActivatorState; readon
 	let {instances} = state;
 	const effects: Effect[] = [];
 	const held: Held[] = [];
+	const full = new Set<string>();
 	for (const [at, call] of state.held.entries()) {
-		const instance = leastBusy(instances, call.avoid);
+		const instance = call.version !== undefined && full.has(call.version) ? undefined : leastBusy(instances, call);
 		if (instance === undefined) {
 			held.push(call);
 			// What is behind it finds no room either, but for calls that may go where this one may not.
-			if (call.avoid.length === 0) {
+			if (call.avoid.length === 0 && call.version === undefined) {
 				held.push(...state.held.slice(at + 1));
 				break;
 			}
+			if (call.avoid.length === 0 && call.version !== undefined) full.add(call.version);
 			continue;
 		}
 		instances = withTicket(instances, instance, call.ticket);
@@ -188,15 +202,11 @@ function neededBy({instances, held}: ActivatorState, fn: FunctionObject | undefi
 }
 
 function desiredOf({needed, peaks, revision}: ActivatorState, fn: FunctionObject | undefined): number {
-	if (refusesAll(fn) || !isNamed(fn, revision)) return 0;
-	return Math.min(Math.max(needed, peaks[0]?.needed ?? 0), fn?.spec?.max ?? limits.functionInstancesDefault);
+	if (fn === undefined || refusesAll(fn) || (revision !== undefined && !isApart(fn, revision))) return 0;
+	return Math.min(Math.max(needed, peaks[0]?.needed ?? 0), fn.spec?.max ?? limits.functionInstancesDefault);
 }
 
-const refusesAll = (fn: FunctionObject | undefined): boolean => fn === undefined || isDeleting(fn) || lacksCode(fn.spec);
-
-/** Where traffic does not name a version any more, its instances are those of all. */
-const isNamed = (fn: FunctionObject | undefined, revision: number | undefined): boolean =>
-	revision === undefined || fn?.spec?.traffic?.some(share => share.revision === revision) === true;
+const refusesAll = (fn: FunctionObject): boolean => isDeleting(fn) || lacksCode(fn.spec);
 
 /** What the function says that is needed. */
 const demandOf = (fn: FunctionObject | undefined, revision: number | undefined): number =>

@@ -1,5 +1,5 @@
 // Where activators live: a function has one while it is called, or has instances, and one more
-// for each version that has its own share of the calls. A function that is at rest costs its object alone.
+// for each version that has calls of its own. A function that is at rest costs its object alone.
 
 import {parseObjectKey} from '../../../api/keys.js';
 import {next, reply, tell, type Behavior, type Effect} from '../../../system/kernel/behavior.js';

@@ -12,6 +12,8 @@ export type Acquire = Message & {
 	readonly function: ObjectKey;
 	/** The version, where it is called by its number; else the newest, or whichever has room. */
 	readonly revision?: number;
+	/** Of the newest or whichever has room only this version, by its word. */
+	readonly version?: string;
 	/** Chosen by who asks: the call is known by it. */
 	readonly ticket: string;
 	/** Instances that have not taken this call just now. */

@@ -1,9 +1,10 @@
 // A Function has a ReplicaSet for each of its versions that was called, as large as its calls need.
 //
 // How many instances these are its activator tells (activator.ts); the status keeps it, so that it survives both. A new version takes over instance by
-// instance: an old one goes when a new one takes calls in its place.
+// instance: an old one goes when a new one takes calls in its place. A version that runs of workflows began with is kept until the last of them is over,
+// and is on its own (`status.apart`) once it stands in for the newest one no longer.
 
-import {lacksCode, type FunctionObject, type FunctionSpec, type FunctionStatus} from '../../../api/kinds/function.js';
+import {lacksCode, type FunctionObject, type FunctionStatus} from '../../../api/kinds/function.js';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
@@ -25,9 +26,12 @@ import type {SizedSet} from '../workloads/sized-set.js';
 import {templateHash, withHash} from '../workloads/template-hash.js';
 import type {Activate, Demand, Undelivered} from './function-message.js';
 import {isOfVersion, templateOf, type FunctionTemplate} from './function-template.js';
+import {isApart, isNamed, versionOf, versionOfSet} from './function-version.js';
+import {functionsConcerned, isPinned} from './run-pins.js';
 
 export const functionController = controller<FunctionObject, Demand | Undelivered>({
 	plural: 'functions',
+	watches: {runs: functionsConcerned},
 	reconcile,
 	receive,
 	goesOnWithoutCreates: true,
@@ -47,42 +51,69 @@ function withDemand({demands = []}: FunctionStatus = {}, {revision, desired}: De
 	return {demands: [...others, ...(desired === 0 ? [] : [{revision, desired}])].sort((a, b) => a.revision - b.revision)};
 }
 
-/** The size that its sets shall have together, but for versions that have their own share of the calls. */
+/** The size that its sets shall have together, but for versions that have calls of their own. */
 const desiredOf = ({spec, status}: FunctionObject): number => Math.min(status?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault);
 
-/** What the calls of a version need that traffic names. */
-const demandOf = ({spec, status}: FunctionObject, revision: number): number =>
-	isNamed(spec, revision)
-		? Math.min(status?.demands?.find(each => each.revision === revision)?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault)
+/** What the calls need that are a version's own. */
+const demandOf = (fn: FunctionObject, revision: number): number =>
+	isApart(fn, revision)
+		? Math.min(fn.status?.demands?.find(each => each.revision === revision)?.desired ?? 0, fn.spec?.max ?? limits.functionInstancesDefault)
 		: 0;
-
-const isNamed = (spec: FunctionSpec | undefined, revision: number): boolean =>
-	spec?.traffic?.some(share => share.revision === revision) === true;
 
 function reconcile(object: FunctionObject, context: Context, failures: Failures): Reconciliation<FunctionStatus> {
 	if (object.spec === undefined || isDeleting(object)) return {effects: []};
 	const {known, pending, nowMs} = context;
 	const template = templateOf(object);
 	const sets = setsOf(object, known, nowMs);
-	const fn = withDemandsOfNewlyNamed(object, template, sets);
 	const newest = template === undefined ? undefined : sets.find(({set}) => isOfVersion(set, template));
 	const old = sets.filter(each => each !== newest);
+	const fn = withApart(withDemandsOfNewlyNamed(object, old), newest, old, known);
 	const steps = pending.size > 0 || template === undefined ? [] : stepsOf({fn, template, newest, old}, context);
 	return {status: statusOf(fn, newest, sets, failures, nowMs), effects: [...attended(fn), ...steps]};
 }
 
 /** A version that traffic begins to name keeps the instances that it has: its own activator lets them go when its calls need fewer. */
-function withDemandsOfNewlyNamed(fn: FunctionObject, template: FunctionTemplate | undefined, sets: readonly SizedSet[]): FunctionObject {
-	const {observedGeneration, demands = []} = fn.status ?? {};
-	if (fn.spec?.traffic === undefined || observedGeneration === fn.metadata.generation) return fn;
-	const newly = sets.flatMap(({set, wanted}) => {
-		const revision = revisionOf(set);
-		const isKnown = demands.some(each => each.revision === revision);
-		return wanted === 0 || isKnown || isOfVersion(set, template) || !isNamed(fn.spec, revision) ? [] : [{revision, desired: wanted}];
-	});
-	if (newly.length === 0) return fn;
-	return {...fn, status: {...fn.status, demands: [...demands, ...newly].sort((a, b) => a.revision - b.revision)}};
+function withDemandsOfNewlyNamed(fn: FunctionObject, old: readonly SizedSet[]): FunctionObject {
+	if (fn.spec?.traffic === undefined || fn.status?.observedGeneration === fn.metadata.generation) return fn;
+	return withDemandsOf(
+		fn,
+		old.filter(({set}) => isNamed(fn, revisionOf(set))),
+	);
 }
+
+function withDemandsOf(fn: FunctionObject, newly: readonly SizedSet[]): FunctionObject {
+	const {demands = []} = fn.status ?? {};
+	const more = newly.flatMap(({set, wanted}) => {
+		const revision = revisionOf(set);
+		return wanted === 0 || demands.some(each => each.revision === revision) ? [] : [{revision, desired: wanted}];
+	});
+	if (more.length === 0) return fn;
+	return {...fn, status: {...fn.status, demands: [...demands, ...more].sort((a, b) => a.revision - b.revision)}};
+}
+
+/**
+ * Which old versions are on their own: those that runs under way began with, from when they have no instances in place of the newest one's any more.
+ * One that no run names any more is on its own as long as it has instances, so that no other calls get them.
+ */
+function withApart(fn: FunctionObject, newest: SizedSet | undefined, old: readonly SizedSet[], known: Known): FunctionObject {
+	const {apart: was = [], ...status} = fn.status ?? {};
+	const isReplacing = placesOf(fn, newest) > 0;
+	const apart = old.filter(({set, wanted, census}) =>
+		isPinned(fn, versionOfSet(set), known)
+			? was.includes(revisionOf(set)) || !isReplacing || wanted === 0
+			: was.includes(revisionOf(set)) && wanted + census.owned > 0,
+	);
+	if (apart.length === 0) return was.length === 0 ? fn : {...fn, status};
+	const revisions = apart.map(({set}) => revisionOf(set)).sort((a, b) => a - b);
+	return withDemandsOf(
+		{...fn, status: {...status, apart: revisions}},
+		apart.filter(({set}) => !was.includes(revisionOf(set))),
+	);
+}
+
+/** So many instances the newest version has not ready yet: older ones take calls in their place, unless versions have their shares. */
+const placesOf = (fn: FunctionObject, newest: SizedSet | undefined): number =>
+	fn.spec?.traffic === undefined ? Math.max(0, desiredOf(fn) - (newest?.census.ready ?? 0)) : 0;
 
 /** Whoever has instances has an activator, which lets them go when nobody calls. */
 function attended(fn: FunctionObject): readonly Effect[] {
@@ -111,35 +142,32 @@ type Look = {
 
 function stepsOf({fn, template, newest, old}: Look, {known}: Context): readonly Effect[] {
 	const desired = desiredOf(fn);
-	const [named, others] = [
-		old.filter(({set}) => isNamed(fn.spec, revisionOf(set))),
-		old.filter(({set}) => !isNamed(fn.spec, revisionOf(set))),
+	const [own, others] = [old.filter(({set}) => isApart(fn, revisionOf(set))), old.filter(({set}) => !isApart(fn, revisionOf(set)))];
+	const ofOld = [
+		...own.flatMap(sized => written(sized, isKept(fn, sized.set, known) ? demandOf(fn, revisionOf(sized.set)) : 0)),
+		...scaled(fn, others, placesOf(fn, newest), known),
 	];
-	const ofNamed = named.flatMap(sized => written(sized, demandOf(fn, revisionOf(sized.set))));
 	if (newest === undefined)
-		return [
-			...(desired === 0 ? [] : created(fn, template, old, desired, known)),
-			...ofNamed,
-			...scaled(others, inPlaceOfNewest(fn, desired)),
-		];
+		// Without instances it is made for its template: a run may call that version when the function has another one.
+		return [...(desired === 0 && !isPinned(fn, versionOf(fn), known) ? [] : created(fn, template, old, desired, known)), ...ofOld];
 	const revision = Math.max(0, ...old.map(({set}) => revisionOf(set))) + 1;
 	const isNumbered = revisionOf(newest.set) >= revision;
 	return [
 		...written(newest, desired + demandOf(fn, revisionOf(newest.set)), isNumbered ? {} : {[revisionAnnotation]: String(revision)}),
-		...ofNamed,
-		...scaled(others, inPlaceOfNewest(fn, Math.max(0, desired - newest.census.ready))),
-		...forgetting(fn, old),
+		...ofOld,
+		...forgetting(fn, old, known),
 	];
 }
 
-/** Instances of other versions that take the calls of the newest one meanwhile: none where versions have their shares. */
-const inPlaceOfNewest = ({spec}: FunctionObject, places: number): number => (spec?.traffic === undefined ? places : 0);
+/** Whether traffic or a run under way names it. */
+const isKept = (fn: FunctionObject, set: ReplicaSet, known: Known): boolean =>
+	isNamed(fn, revisionOf(set)) || isPinned(fn, versionOfSet(set), known);
 
-/** Of the old versions, newest first, so many instances stay. */
-function scaled(old: readonly SizedSet[], places: number): readonly Effect[] {
+/** Of the old versions, newest first, so many instances stay. One that runs go on with may get more: the newest cannot take their calls. */
+function scaled(fn: FunctionObject, old: readonly SizedSet[], places: number, known: Known): readonly Effect[] {
 	let left = places;
 	return old.flatMap(sized => {
-		const kept = Math.min(sized.wanted, left);
+		const kept = isPinned(fn, versionOfSet(sized.set), known) ? left : Math.min(sized.wanted, left);
 		left -= kept;
 		return written(sized, kept);
 	});
@@ -183,11 +211,11 @@ function created(
 	return [];
 }
 
-/** Versions beyond `revisionHistoryLimit`; one that traffic names stays. */
-const forgetting = ({spec}: FunctionObject, old: readonly SizedSet[]): readonly Effect[] =>
+/** Versions beyond `revisionHistoryLimit`; one that traffic or a run under way names stays. */
+const forgetting = (fn: FunctionObject, old: readonly SizedSet[], known: Known): readonly Effect[] =>
 	forgotten(
-		old.filter(({set}) => !isNamed(spec, revisionOf(set))),
-		spec?.revisionHistoryLimit ?? 10,
+		old.filter(({set}) => !isKept(fn, set, known)),
+		fn.spec?.revisionHistoryLimit ?? 10,
 	).map(({metadata}) => ({
 		type: 'delete',
 		key: objectKey('replicasets', metadata.namespace, metadata.name),
@@ -206,7 +234,7 @@ function statusOf(
 ): FunctionStatus {
 	const sum = (count: (sized: SizedSet) => number): number => sets.reduce((total, sized) => total + count(sized), 0);
 	const {demands, conditions: _conditions, ...before} = fn.status ?? {};
-	const kept = demands?.filter(({revision}) => isNamed(fn.spec, revision)) ?? [];
+	const kept = demands?.filter(({revision}) => isApart(fn, revision)) ?? [];
 	return {
 		...before,
 		...(kept.length === 0 ? {} : {demands: kept}),

@@ -9,10 +9,12 @@ import {isReady, isTerminal} from '../pods/pod-lifecycle.js';
 import {ownedPods} from '../workloads/census.js';
 import {revisionOf} from '../workloads/revisions.js';
 import type {Slot} from './function-message.js';
-import {isOfVersion, templateOf} from './function-template.js';
+import {isApart, isNewest, versionOfSet} from './function-version.js';
 
 export type Instance = Slot & {
 	readonly revision: number;
+	/** The word for it. */
+	readonly version: string;
 	/** Calls at most. */
 	readonly concurrency: number;
 	/** It takes calls; one that goes, or is not ready any more, only ends those that it has. */
@@ -39,29 +41,40 @@ export function instancesNow(
 function* presentOf(fn: FunctionObject, known: Known, wanted: number | undefined): Iterable<Omit<Instance, 'tickets'>> {
 	for (const set of known.byOwner(fn.metadata.uid)) {
 		if (set.kind !== 'ReplicaSet' || !isMeant(fn, set as ReplicaSet, wanted)) continue;
-		const revision = revisionOf(set);
+		const [revision, version] = [revisionOf(set), versionOfSet(set as ReplicaSet) ?? ''];
 		for (const pod of ownedPods(set, known)) {
 			const node = pod.spec?.nodeName;
 			const said = functionInstanceOf(pod.metadata.annotations);
 			if (node === undefined || said === undefined || isTerminal(pod) || !isReady(pod)) continue;
 			const {uid, name} = pod.metadata;
-			yield {uid, pod: name, node, revision, concurrency: said.concurrency, takesCalls: !isDeleting(pod)};
+			yield {uid, pod: name, node, revision, version, concurrency: said.concurrency, takesCalls: !isDeleting(pod)};
 		}
 	}
 }
 
-/** Where versions share the calls, who asks for none by its number means the newest one. */
-function isMeant(fn: FunctionObject, set: ReplicaSet, wanted: number | undefined): boolean {
+/**
+ * Whether instances of the set take calls of the version with that number; undefined: those that say no number, which are for the newest version. Older
+ * ones take such calls in its place, unless versions share the calls, or only runs call them that began with them.
+ */
+export function isMeant(fn: FunctionObject, set: ReplicaSet, wanted: number | undefined): boolean {
 	if (wanted !== undefined) return revisionOf(set) === wanted;
-	return fn.spec?.traffic === undefined || isOfVersion(set, templateOf(fn));
+	return isNewest(fn, set) || (fn.spec?.traffic === undefined && !isApart(fn, revisionOf(set)));
 }
 
+/** What a call wants of its instance. */
+export type Wish = {
+	readonly avoid: readonly string[];
+	/** The only version that it may go to, by its word; undefined: any. */
+	readonly version?: string | undefined;
+};
+
 /** Of those that have room the newest version's, and of these the least busy one. */
-export function leastBusy(instances: Instances, avoid: readonly string[]): Instance | undefined {
+export function leastBusy(instances: Instances, {avoid, version}: Wish): Instance | undefined {
 	let best: Instance | undefined;
 	for (const instance of instances.values()) {
 		const {takesCalls, tickets, concurrency, uid} = instance;
 		if (!takesCalls || tickets.length >= concurrency || avoid.includes(uid)) continue;
+		if (version !== undefined && instance.version !== version) continue;
 		if (best === undefined || isBetter(instance, best)) best = instance;
 	}
 	return best;

@@ -18,6 +18,8 @@ export type CallTask = Command & {
 	readonly run: {readonly namespace: string; readonly name: string; readonly uid: string};
 	readonly resource: string;
 	readonly input: Json;
+	/** Of a function: the version with which the run began. Undefined: the one that it has now. */
+	readonly version?: string;
 };
 
 /** To the edge: nobody waits for that attempt any more. */

@@ -11,6 +11,7 @@ import {frameOfKey, nodeNameOf} from '../../workflows/keys.js';
 import type {RunCommand, RunEvent} from '../../workflows/run.js';
 import {outstanding} from '../../workflows/step.js';
 import {definitionOf} from './run-definition.js';
+import {versionCalled} from './run-functions.js';
 import type {CallTask, CarryOut, FailRun, GoOn, RunEventTold, TaskOutcome} from './run-message.js';
 import {frameIn, headOf} from './run-parts.js';
 
@@ -160,13 +161,20 @@ const again = (type: 'tellAgain' | 'callAgain', nowMs: number): Effect => ({
 
 // ---- its call ----------------------------------------------------------------------------------------------------------------
 
-function perform({run}: RunNodeState, {key, resource, input}: Call, context: Context): Effect {
-	const {namespace, name} = parseObjectKey(run);
-	const command: CallTask = {type: 'callTask', key, run: {namespace, name, ...uidOf(run, context)}, resource, input};
+function perform({run: runKey}: RunNodeState, {key, resource, input}: Call, context: Context): Effect {
+	const {namespace, name} = parseObjectKey(runKey);
+	const run = runAt(runKey, context);
+	const version = versionCalled(run, resource);
+	const command: CallTask = {
+		type: 'callTask',
+		key,
+		run: {namespace, name, uid: run?.metadata.uid ?? ''},
+		resource,
+		input,
+		...(version === undefined ? {} : {version}),
+	};
 	return {type: 'perform', command, key, as: 'answered', deadlineMs: limits.runCallMs};
 }
-
-const uidOf = (run: ObjectKey, context: Context): {readonly uid: string} => ({uid: runAt(run, context)?.metadata.uid ?? ''});
 
 function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome>, {nowMs}: Context): Next<RunNodeState> {
 	if (state.call?.key !== key) return next(state);

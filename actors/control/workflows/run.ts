@@ -24,12 +24,14 @@ import {frameOfKey, keyOf, nodeNameOf, parseTimer, runTimerOf} from '../../workf
 import {isWaitedFor} from '../../workflows/moves.js';
 import type {Frame, RunCommand, RunEnding, RunEvent, RunNews, RunView, Step, StepMeans} from '../../workflows/run.js';
 import {beginRun, runTimer, stepRun} from '../../workflows/step.js';
+import {pinTerms} from '../functions/run-pins.js';
 import {withCondition} from '../objects/conditions.js';
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {ownerReferenceTo} from '../objects/owners.js';
 import {definitionOf, definitionOfRevision} from './run-definition.js';
+import {withFunctions} from './run-functions.js';
 import type {BeginRun, CarryOut, FailRun, RunEventTold, StopTask, TaskAnswered} from './run-message.js';
 import {goOn, runNode, type RunNodeInput} from './run-node.js';
 import {framesOf, headOf, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
@@ -42,6 +44,7 @@ export const runController = controller<Run, RunMessage>({
 	terms: run => [
 		...(isWaiting(run) ? [waitsFor(run.metadata.namespace, run.spec?.workflow)] : []),
 		...(run.status?.revisionName === undefined ? [] : [pinsTerm(run.status.revisionName)]),
+		...pinTerms(run),
 	],
 	watches: {
 		workflows: ({after}, known) =>
@@ -203,7 +206,7 @@ const meansOf = (context: Context, secret: string): StepMeans => {
 	return {nowMs: context.nowMs, tools, tokenOf: key => taskToken(key, secret, tools)};
 };
 
-/** With the revision that its workflow has now. */
+/** With the revision that its workflow has now, and the versions that its functions have. */
 function begun(run: Run, context: Context): Handled<Run> {
 	const workflow = workflowOf(run, context);
 	const revisionName = workflow?.status?.revisionName;
@@ -216,7 +219,7 @@ function begun(run: Run, context: Context): Handled<Run> {
 	if (typeof definition === 'string') return ended(started, stateFailed('States.Runtime', definition).error, context);
 	const secret = context.random.uuid();
 	const step = beginRun(definition, headOf(started), meansOf(context, secret));
-	const handled = handledStep(started, step, context);
+	const handled = handledStep(withFunctions(started, definition, context), step, context);
 	// One that has come to its end at once gives no tokens away.
 	if (!handled.ok || isOver(handled.object)) return handled;
 	const parts = new Map(handled.beside?.parts).set(...secretOf(secret));
