@@ -183,6 +183,7 @@ export const errorTable = {
 	},
 	ERR_FUNCTION: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: false},
 	ERR_INSTANCE_ENDED: {message: d => text(d['message']), exitCode: 1, http: 502, reason: 'InternalError', retryable: false},
+	ERR_VERSION_GONE: {message: d => text(d['message']), exitCode: 1, http: 410, reason: 'Gone', retryable: false},
 	ERR_CONFIG_MISSING: {message: d => text(d['message']), exitCode: 1, http: 404, reason: 'NotFound', retryable: true},
 	ERR_RUNTIME: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: true},
 	ERR_INTERNAL: {message: d => text(d['message'] ?? 'internal error'), exitCode: 1, http: 500, reason: 'InternalError', retryable: false},

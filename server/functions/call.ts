@@ -6,7 +6,7 @@
 import {request as httpRequest, type ClientRequest, type IncomingMessage} from 'node:http';
 import type {DeleteObject} from '../../actors/control/objects/object-message.js';
 import type {Acquire, Release, Slot} from '../../actors/control/functions/function-message.js';
-import {isOfVersion, templateOf} from '../../actors/control/functions/function-template.js';
+import {isApart, isNewest, placeOfVersion} from '../../actors/control/functions/function-version.js';
 import {revisionOf} from '../../actors/control/workloads/revisions.js';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {AppError, type ErrorCode, type Outcome} from '../../api/errors.js';
@@ -35,11 +35,17 @@ export type CallParts = {
 	readonly starts: Pick<InstanceStarts, 'of'>;
 };
 
-/** Calls a function for somebody, who gets the answer. Throws AppError where there is no answer of the function. */
-export async function callFunction(parts: CallParts, caller: Caller, fn: FunctionName): Promise<void> {
+/** Which instances take a call: those of a version with a number of its own; else the others, of one version only where there is a word for it. */
+export type Wanted = Pick<Acquire, 'revision' | 'version'>;
+
+/**
+ * Calls a function for somebody, who gets the answer; where it says a version by its word, that one and no other. Throws AppError where there is no
+ * answer of the function: ERR_VERSION_GONE where there is no such version any more.
+ */
+export async function callFunction(parts: CallParts, caller: Caller, fn: FunctionName, version?: string): Promise<void> {
 	const {control, clock, counters, starts} = parts;
 	const key = objectKey('functions', fn.namespace, fn.name);
-	let revision = calledRevision(control, key, caller.headers);
+	let wanted = wantedBy(control, key, caller.headers, version);
 	const counted = counters.begun(functionAt(control, key));
 	const cause = `${caller.door} calls ${key}`;
 	const under: UnderWay = {upstream: undefined};
@@ -48,7 +54,7 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 		if (asked === undefined) return;
 		const over: Release = {type: 'release', ticket: asked.ticket};
 		asked = undefined;
-		control.tell(activatorOf(fn.namespace, fn.name, revision), over, cause);
+		control.tell(activatorOf(fn.namespace, fn.name, wanted.revision), over, cause);
 	};
 	// Who goes gives the place up, also while it waits.
 	const hears = caller.whenOver(isAnswered => {
@@ -61,20 +67,20 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 		let avoid: readonly string[] = [];
 		for (let tries = 1; ; tries++) {
 			counted.waits();
-			asked = {type: 'acquire', function: key, ...(revision === undefined ? {} : {revision}), ticket: `${caller.id}/${tries}`, avoid};
+			asked = {type: 'acquire', function: key, ...wanted, ticket: `${caller.id}/${tries}`, avoid};
 			const leftMs = untilMs - clock.monotonicMs();
 			const waitMs = avoid.length === 0 ? leftMs : Math.min(leftMs, limits.functionAvoidMs);
-			const slot = await unlessHopeless(parts, fn, slotOf(control, asked, cause, waitMs));
+			const slot = await unlessHopeless(parts, fn, wanted, slotOf(control, asked, cause, waitMs));
 			if (caller.isGone()) return;
 			if (slot === 'other') {
 				release();
-				revision = calledRevision(control, key, caller.headers);
+				wanted = wantedBy(control, key, caller.headers, version);
 				continue;
 			}
 			if (slot === undefined) {
 				release();
 				if (avoid.length === 0 || clock.monotonicMs() >= untilMs)
-					throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, limits.functionHoldMs)});
+					throw new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, wanted, limits.functionHoldMs)});
 				// There may be no others, and a runner that has died is soon started again.
 				avoid = [];
 				continue;
@@ -93,14 +99,25 @@ export async function callFunction(parts: CallParts, caller: Caller, fn: Functio
 	}
 }
 
-/** The version that takes the call; undefined: the newest, also where the one that is named is that, or is none. */
-function calledRevision(control: ControlPlane, key: ObjectKey, headers: Caller['headers']): number | undefined {
+function wantedBy(control: ControlPlane, key: ObjectKey, headers: Caller['headers'], version: string | undefined): Wanted {
 	const fn = functionAt(control, key);
-	const revision = revisionFor(fn?.spec?.traffic, headers, systemRandom.next());
-	if (fn === undefined || revision === undefined) return undefined;
-	for (const set of control.index.byOwner(fn.metadata.uid))
-		if (revisionOf(set) === revision) return isOfVersion(set as ReplicaSet, templateOf(fn)) ? undefined : revision;
-	return undefined;
+	if (fn === undefined) return {};
+	if (version === undefined) return sharedBy(fn, control, headers);
+	const place = placeOfVersion(fn, version, control.index);
+	if (place === 'function') return {version};
+	if (place !== undefined) return {revision: place};
+	const {namespace, name} = parseObjectKey(key);
+	const message = `the function "${namespace}/${name}" has no version "${version}" any more: its ReplicaSet was deleted, or the function was made anew`;
+	throw new AppError('ERR_VERSION_GONE', {message});
+}
+
+/** As versions share the calls; the newest one, also where the one that is named is that, or is none. */
+function sharedBy(fn: FunctionObject, {index}: ControlPlane, headers: Caller['headers']): Wanted {
+	const revision = revisionFor(fn.spec?.traffic, headers, systemRandom.next());
+	if (revision === undefined) return {};
+	for (const set of index.byOwner(fn.metadata.uid))
+		if (revisionOf(set) === revision) return isNewest(fn, set as ReplicaSet) ? {} : {revision};
+	return {};
 }
 
 /** What goes to an instance just now. */
@@ -112,7 +129,7 @@ const timeoutOf = (control: ControlPlane, key: ObjectKey): number => timeoutMsOf
 
 // ---- its slot --------------------------------------------------------------------------------------------------------------
 
-/** Undefined: there was none in that time. `other`: the version has no share of the calls any more. */
+/** Undefined: there was none in that time. `other`: slots of that version are given out somewhere else by now. */
 async function slotOf(control: ControlPlane, asked: Acquire, cause: string, deadlineMs: number): Promise<Slot | 'other' | undefined> {
 	const {revision, function: key} = asked;
 	const {namespace, name} = parseObjectKey(key);
@@ -126,19 +143,27 @@ async function slotOf(control: ControlPlane, asked: Acquire, cause: string, dead
 		if (outcome.ok) return outcome.value;
 		const {error} = outcome;
 		if (error.code === 'ERR_TIMEOUT') return undefined;
-		if (revision !== undefined && error.code === 'ERR_ACTOR_STOPPED') return 'other';
+		if (error.code === 'ERR_ACTOR_STOPPED' && isElsewhere(control, asked)) return 'other';
 		if (!notThere.has(error.code) || tries >= limits.routerTries) throw AppError.of(error);
 	}
 }
 
+function isElsewhere(control: ControlPlane, {function: key, revision, version}: Acquire): boolean {
+	const fn = functionAt(control, key);
+	if (fn === undefined) return false;
+	if (revision !== undefined) return !isApart(fn, revision);
+	return version !== undefined && placeOfVersion(fn, version, control.index) !== 'function';
+}
+
 /** Rejects as soon as no instance will come. */
-async function unlessHopeless<Value>({control, clock}: CallParts, fn: FunctionName, slot: Promise<Value>): Promise<Value> {
+async function unlessHopeless<Value>({control, clock}: CallParts, fn: FunctionName, wanted: Wanted, slot: Promise<Value>): Promise<Value> {
 	const fromMs = clock.monotonicMs();
 	let cancel: Cancel = () => undefined;
 	const hopeless = new Promise<never>((_, reject) => {
 		const look = (): void => {
 			const waitedMs = clock.monotonicMs() - fromMs;
-			if (isHopeless(control.index, fn)) reject(new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, waitedMs)}));
+			if (isHopeless(control.index, fn, wanted))
+				reject(new AppError('ERR_NOT_REACHABLE', {message: whyNoInstance(control.index, fn, wanted, waitedMs)}));
 			else cancel = clock.after(limits.functionLookMs, look);
 		};
 		cancel = clock.after(limits.functionLookMs, look);

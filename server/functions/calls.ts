@@ -33,7 +33,7 @@ export function createFunctionCalls(options: FunctionCallsOptions): FunctionCall
 		callRouted: async (incoming, fn, path) => callFunction(parts, await routedCaller(incoming, path), fn),
 		async callWhole(fn, call) {
 			const {caller, answer} = wholeCaller(call);
-			await callFunction(parts, caller, fn);
+			await callFunction(parts, caller, fn, call.version);
 			return answer();
 		},
 		counters,

@@ -46,6 +46,8 @@ export type FunctionAnswer = {readonly status: number; readonly contentType: str
 
 export type WholeCall = Pick<Delivery, 'by' | 'path' | 'contentType' | 'headers' | 'body'> & {
 	readonly id: string;
+	/** The only version that may take it, by its word; undefined: the one that the function says. */
+	readonly version?: string | undefined;
 	readonly answerBytes: number;
 	/** Aborted once nobody waits for the answer: what is under way is cut, and its place given up. Undefined: somebody always does. */
 	readonly signal?: AbortSignal;

@@ -27,11 +27,12 @@ export async function functionTask(parts: TaskParts, task: CallTask, resource: C
 
 /** Undefined: nothing was begun. */
 async function tried({callWhole}: TaskParts, task: CallTask, resource: Called, signal: AbortSignal): Promise<TaskOutcome | undefined> {
-	const {key, run, input} = task;
+	const {key, run, input, version} = task;
 	const fn = {namespace: resource.namespace ?? run.namespace, name: resource.name};
 	try {
 		const answer = await callWhole(fn, {
 			id: callIdOf(key),
+			version,
 			by: undefined,
 			path: undefined,
 			contentType: 'application/json',
@@ -71,6 +72,8 @@ function withoutAnswer({code, message}: Failure, name: string): TaskOutcome {
 	switch (code) {
 		case 'ERR_NOT_FOUND':
 			return taskFailed('Function.NotFound', `there is no function "${name}"`);
+		case 'ERR_VERSION_GONE':
+			return taskFailed('Function.VersionGone', message);
 		case 'ERR_TIMEOUT':
 			return taskFailed('Function.Timeout', `the function "${name}" did not answer in its time`);
 		case 'ERR_TOO_LARGE':

@@ -34,6 +34,14 @@ test('a function of another namespace is called where it is', async t => {
 	t.deepEqual((await call(0)).fn, {namespace: 'shop', name: 'charge'});
 });
 
+test('a function is called in the version that the task names, and in whatever version where it names none', async t => {
+	for (const version of ['bcdf2468', undefined]) {
+		const {outcome, call} = taskWorld();
+		void outcome(aTask('charge', version === undefined ? {} : {version}));
+		t.is((await call(0)).call.version, version);
+	}
+});
+
 test('ids of calls are legal and tell attempts apart, however long or alike their keys are', t => {
 	const keys = ['r/1-A.1', 'r/1-A.2', 'q/1-A.1', `r/${'x'.repeat(500)}`, `r/${'x'.repeat(501)}`, 'r/1-a b.1', 'r/1-a_b.1', 'ü', ''];
 	const ids = keys.map(callIdOf);
@@ -95,6 +103,10 @@ test('a call without an answer tells why', async t => {
 		[
 			new AppError('ERR_NOT_FOUND', {resource: 'functions.troupe.dev', name: 'charge'}),
 			failure('Function.NotFound', 'there is no function "default/charge"'),
+		],
+		[
+			new AppError('ERR_VERSION_GONE', {message: 'the function "default/charge" has no version "bcdf2468" any more'}),
+			failure('Function.VersionGone', 'the function "default/charge" has no version "bcdf2468" any more'),
 		],
 		[
 			new AppError('ERR_TIMEOUT', {address: 'functions/f-1', deadlineMs: 1}),
