@@ -1,4 +1,4 @@
-// Functions of Node.js as tests write them, and calls of them as curl makes them.
+// Functions as tests write them, and calls of them as curl makes them.
 
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {request} from 'node:http';
@@ -7,10 +7,10 @@ import {parsedJson} from '../../api/value-or.js';
 import type {Home} from './_rig.js';
 
 /** Writes a folder with this code, and a manifest that names it; applies it. What the command prints. */
-export async function deploy(home: Home, name: string, code: string, spec: object = {}): Promise<string> {
+export async function deploy(home: Home, name: string, code: string, spec: object = {}, file = 'func.mjs'): Promise<string> {
 	const folder = path.join(home.folder, name);
 	mkdirSync(folder, {recursive: true});
-	writeFileSync(path.join(folder, 'func.mjs'), code);
+	writeFileSync(path.join(folder, file), code);
 	const manifest = {
 		apiVersion: 'troupe.dev/v1',
 		kind: 'Function',

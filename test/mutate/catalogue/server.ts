@@ -604,4 +604,18 @@ export const ofServer: readonly Mistake[] = [
 		becomes: "Number(b.state === 'wrong') - Number(a.state === 'wrong') || b.rank - a.rank",
 		test: 'test/server/why-run.test.ts',
 	},
+	{
+		what: 'a call of a version that is gone goes to another one',
+		file: 'server/functions/call.ts',
+		text: "\tthrow new AppError('ERR_VERSION_GONE', {message});",
+		becomes: "\treturn message === '' ? {version} : {};",
+		test: 'test/server/function-versions.test.ts',
+	},
+	{
+		what: 'a version whose instances end again and again takes the hope from others',
+		file: 'server/functions/why-no-instance.ts',
+		text: 'return isMeant(fn, set, revision) && (version === undefined || versionOfSet(set) === version);',
+		becomes: 'return true;',
+		test: 'test/server/function-versions.test.ts',
+	},
 ];
