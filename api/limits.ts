@@ -341,8 +341,13 @@ export const limits = {
 	/** How long they are told; and how often those are written that came with no commit. */
 	eventTtlMs: 3_600_000,
 	eventFlushMs: 5_000,
-	/** What led to the commits of one object: of how many of them, and how long that is told. */
+	/**
+	 * What led to the commits of one object: of how many of them. Of how many in any case, and of how many more of all objects together; and how long that is
+	 * told.
+	 */
 	journalEntries: 64,
+	journalEntriesKept: 4,
+	journalEntriesMore: 100_000,
 	journalTtlMs: 3_600_000,
 	/** Objects that are gone of which they are told. */
 	goneObjects: 2_000,

@@ -158,6 +158,9 @@ function spawned(run: Run, frame: Frame): Effect {
 	return {type: 'spawn', name: nodeNameOf(frame), behavior: runNode.kind, input, restart: 'permanent'};
 }
 
+/** By then every record was woken, whatever chance makes of the pauses. */
+const soonResyncs = 4;
+
 /** What it has left behind goes, and it goes itself when its time is over. */
 function afterEnd(run: Run, context: Context): Reconciliation<RunStatus> {
 	const {known, nowMs, pending, children} = context;
@@ -166,7 +169,11 @@ function afterEnd(run: Run, context: Context): Reconciliation<RunStatus> {
 	const dueMs = Date.parse(run.status?.completionTime ?? '') + seconds * 1_000;
 	const stopped = children.map((child): Effect => ({type: 'stopChild', name: child}));
 	const ended = [...known.byOwner(uid)].flatMap(owned => (owned.kind === 'Run' && !isOver(owned as Run) ? [cancelling(owned as Run)] : []));
-	if (!(dueMs <= nowMs)) return {effects: [...stopped, ...ended.filter(({id}) => !pending.has(id))], wakeAtMs: dueMs};
+	if (!(dueMs <= nowMs)) {
+		// There may be very many: until it is soon no timer waits for it, and the record is woken now and then anyway.
+		const isSoon = dueMs - nowMs <= soonResyncs * limits.resyncMs;
+		return {effects: [...stopped, ...ended.filter(({id}) => !pending.has(id))], ...(isSoon ? {wakeAtMs: dueMs} : {})};
+	}
 	const id = `delete/${uid}`;
 	return {effects: pending.has(id) ? [] : [{type: 'delete', key: objectKey('runs', namespace, name), uid, id}]};
 }

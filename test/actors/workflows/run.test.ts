@@ -186,6 +186,25 @@ test('a run is deleted with all that is kept of it once its time is over', t => 
 	t.true(limits.runTtlSeconds > 60);
 });
 
+test('no timer waits for a run that is kept for long; one that is woken now and then goes at its time', t => {
+	const cluster = new RunCluster(answer);
+	const hourMs = 3_600_000;
+	cluster.workflow('w', machine({A: task()}));
+	cluster.begin('w', 'one', {}, {ttlSecondsAfterFinished: (2 * hourMs) / 1_000});
+	cluster.untilOver('one');
+	cluster.pass(hourMs);
+	t.is(cluster.time.nextAtMs(), undefined);
+	const wake = (): void => cluster.durable.system.wake('troupe://control/runs/default.one', {type: 'wake'}, 'resync');
+	wake();
+	cluster.pass(hourMs - 2 * limits.resyncMs);
+	t.is(cluster.time.nextAtMs(), undefined);
+	wake();
+	cluster.pass(2 * limits.resyncMs - 1_000);
+	t.is([...cluster.durable.index.list('runs')].length, 1);
+	cluster.pass(2_000);
+	t.is([...cluster.durable.index.list('runs')].length, 0);
+});
+
 test('the time of a run as a whole counts from its begin, whatever is killed meanwhile', t => {
 	const cluster = new RunCluster(() => ({outcome: 'never'}));
 	cluster.workflow('w', {...machine({A: task()}), TimeoutSeconds: 100});

@@ -42,6 +42,24 @@ test('of too many removed objects, those removed first are forgotten', t => {
 	t.is(journal.of('pods/default/here').length, 1);
 });
 
+test('of very many objects each keeps its last few commits, those that changed last more of them', t => {
+	const journal = new Journal();
+	const count = Math.ceil(limits.journalEntriesMore / (limits.journalEntries - limits.journalEntriesKept)) + 10;
+	const keys = Array.from({length: count}, (_, at) => `runs/default/r${at}`);
+	for (const key of keys) for (let version = 1; version <= limits.journalEntries + 5; version++) journal.add(key, entry(version), false);
+	const kept = keys.map(key => journal.of(key).length);
+	t.is(kept[0], limits.journalEntriesKept);
+	t.is(journal.of(keys[0] ?? '').at(-1)?.version, limits.journalEntries + 5);
+	t.is(kept.at(-1), limits.journalEntries);
+	t.true(kept.reduce((sum, each) => sum + each, 0) <= limits.journalEntriesMore + count * limits.journalEntriesKept);
+	// What is gone counts no more.
+	for (const key of keys.slice(-limits.journalEntriesKept)) journal.add(key, entry(100, 0), true);
+	journal.add('runs/default/r0', entry(101, limits.journalTtlMs), false);
+	for (let version = 0; version < limits.journalEntries; version++)
+		journal.add('runs/default/new', entry(version, limits.journalTtlMs), false);
+	t.is(journal.of(keys.at(-10) ?? '').length, limits.journalEntries);
+});
+
 test('every commit has its cause, sender and message type, copied from the door through everything that follows', t => {
 	const world = recordWorld();
 	world.create({name: 'web'});
