@@ -136,8 +136,8 @@ export const limits = {
 	functionMemoryRequestBytes: 33_554_432,
 	/** Versions of a function that share its calls. */
 	functionShares: 16,
-	/** Triggers of a function. */
-	functionTriggers: 32,
+	/** Triggers of a function, or of a workflow. */
+	objectTriggers: 32,
 	/** How often a delivery that failed is tried again: unless its trigger says otherwise, and at most; the first pause, doubled each time, and the longest. */
 	deliveryRetries: 5,
 	deliveryRetriesMost: 100,
@@ -1373,6 +1373,16 @@ export const limits = {
 	taskNameCharacters: 4_096,
 	/** Older definitions of a workflow that are kept though no run goes by them. */
 	workflowRevisions: 10,
+	/** Runs of one workflow that are not over: no further one is made. */
+	workflowRunsUnderWay: 10_000,
+	/** Runs that are being made because of triggers: of one workflow, and what all of them begin with together. */
+	workflowStarts: 1_000,
+	workflowStartsBytes: 67_108_864,
+	/** A run for a time or a change that cannot be made just now is tried for so long. */
+	workflowStartMs: 60_000,
+	/** Workflows because of whose runs one begins, one because of another; and owners of an object that are looked at to find that out. */
+	workflowCauses: 32,
+	workflowOwners: 64,
 	/** A run is deleted so long after its end where nothing else is said. */
 	runTtlSeconds: 604_800,
 	/** Cases of a file of mocks, what the run of one does, how much of its path is kept, and how many lines are shown. */

@@ -9,7 +9,7 @@ import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkCommand, checkImage} from '../rules/container.js';
 import {checkEnv, checkEnvFrom} from '../rules/env.js';
 import {checkTraffic} from '../rules/function-traffic.js';
-import {checkTriggers} from '../rules/function-triggers.js';
+import {checkFunctionTriggers} from '../rules/function-triggers.js';
 import {checkProgramText} from '../rules/program-text.js';
 import {itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkResources} from '../rules/resources.js';
@@ -93,7 +93,7 @@ function validate(found: Found, draft: Draft): void {
 	checkEnv(found, 'spec.env', env, {container: spec, containers: []});
 	checkEnvFrom(found, 'spec.envFrom', envFrom);
 	checkResources(found, 'spec.resources', resources);
-	checkTriggers(found, 'spec.triggers', spec['triggers']);
+	checkFunctionTriggers(found, 'spec.triggers', spec['triggers']);
 	checkTraffic(found, 'spec.traffic', spec['traffic']);
 }
 

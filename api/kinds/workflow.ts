@@ -5,7 +5,7 @@ import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {membersOf, type Found} from '../rules/report.js';
-import {checkDefinition, checkRunInput, checkWorkflowName} from '../rules/workflow.js';
+import {checkDefinition, checkRunInput, checkWorkflowName, checkWorkflowTriggers} from '../rules/workflow.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/workflow.js';
 import {statesIn, type Definition} from '../states-language/definition.js';
@@ -16,6 +16,7 @@ export type WorkflowSpec = Omit<ShapeOf<typeof spec>, 'definition' | 'params'> &
 	readonly definition: JsonObject;
 	readonly params?: JsonObject;
 };
+export type WorkflowTrigger = NonNullable<WorkflowSpec['triggers']>[number];
 export type WorkflowStatus = ShapeOf<typeof status>;
 export type Workflow = ApiObject<WorkflowSpec, WorkflowStatus>;
 
@@ -49,13 +50,14 @@ const definitionOf = (object: ApiObject): Definition | undefined => asWorkflow(o
 const countOf = (definition: Definition | undefined): number => (definition === undefined ? 0 : statesIn(definition).length);
 
 function validate(found: Found, draft: Draft, old?: ApiObject): void {
-	const {definition, params} = membersOf(draft.spec);
+	const {definition, params, triggers} = membersOf(draft.spec);
 	const {name} = draft.metadata;
 	if (old === undefined && typeof name === 'string') checkWorkflowName(found, 'metadata.name', name);
 	// What was taken once is not refused later, however rules change: it could not even be deleted.
 	const before = membersOf(old?.spec);
 	if (definition !== undefined && !deepEqual(definition, before['definition'])) checkDefinition(found, 'spec.definition', definition);
 	if (params !== undefined && !deepEqual(params, before['params'])) checkRunInput(found, 'spec.params', params);
+	checkWorkflowTriggers(found, 'spec.triggers', triggers);
 }
 
 /**

@@ -1,12 +1,14 @@
-// Rules of a Workflow and its runs: its name, its definition as a whole, what its Tasks call, and what runs begin with.
+// Rules of a Workflow and its runs: its name, its definition as a whole, what its Tasks call, what starts runs, and what they begin with.
 
 import type {Json} from '../object.js';
 import {dataProblem} from '../states-language/data-bounds.js';
 import {readDefinition} from '../states-language/validation/definition.js';
 import {parseTaskResource} from '../task-resource.js';
 import {isDnsSubdomain, isLabelValue} from './names.js';
-import {refuse, type Found} from './report.js';
+import {refuse, textOf, type Found} from './report.js';
+import {checkTriggers} from './triggers.js';
 import {shown} from '../shown.js';
+import {parsedJson} from '../value-or.js';
 
 /** All that is wrong with a definition that a cluster shall run. */
 export function checkDefinition(found: Found, path: string, definition: Json | undefined): void {
@@ -23,6 +25,17 @@ function resourceProblem(resource: string): string | undefined {
 export function checkRunInput(found: Found, path: string, input: Json): void {
 	const problem = dataProblem(input);
 	if (problem !== undefined) refuse(found, path, problem);
+}
+
+/** A run is what they come to, so the params of a time are what one may begin with. */
+export function checkWorkflowTriggers(found: Found, path: string, value: Json | undefined): void {
+	checkTriggers(found, path, value, {
+		members: ['concurrencyPolicy'],
+		check(at, {params}) {
+			const input = parsedJson(textOf(params) ?? '');
+			if (input !== undefined) checkRunInput(found, `${at}.params`, input as Json);
+		},
+	});
 }
 
 /** It is a label of its runs, too. What is wrong with it as a name of any object is said elsewhere. */

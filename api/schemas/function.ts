@@ -3,25 +3,15 @@
 import {limits} from '../limits.js';
 import {envFrom, envVar, resources} from './container.js';
 import {objectWith} from './metadata.js';
-import {about, conditions, count, list, maxInt32, mergedBy, oneOf, optional, record, selector, someOf, text, whole} from './parts.js';
+import {about, conditions, count, list, maxInt32, mergedBy, oneOf, optional, record, someOf, text, whole} from './parts.js';
+import {triggerParts} from './trigger.js';
 
 const trigger = () =>
 	record({
-		name: about('What its deliveries are counted and shown under.', text()),
-		topic: optional(about('Messages of MQTT topics that this filter matches, such as sensors/+/temperature.', text())),
-		schedule: optional(about('Times, as of a CronJob: */5 * * * *.', text())),
-		timeZone: optional(about('Where the schedule is meant; UTC when left out.', text())),
-		params: optional(about('What the function gets at these times, as JSON; {} when left out.', text())),
-		objects: optional(
-			about(
-				'Changes of objects of the same namespace.',
-				record({
-					kind: about('Their kind, such as Pod; with its group where several have one of that name: deployments.apps.', text()),
-					selector: optional(about('Labels that they have; all objects of the kind when left out.', selector())),
-					changes: optional(about('Which changes; all when left out.', someOf(oneOf(['created', 'updated', 'deleted'])))),
-				}),
-			),
-		),
+		...triggerParts({
+			name: 'What its deliveries are counted and shown under.',
+			params: 'What the function gets at these times, as JSON; {} when left out.',
+		}),
 		retries: optional(about('How often a delivery that failed is tried again; 5 when left out.', whole(0, limits.deliveryRetriesMost))),
 		deadLetterTopic: optional(about('The MQTT topic that gets what could not be delivered.', text())),
 	});

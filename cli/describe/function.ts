@@ -10,6 +10,7 @@ import {revisionNumber} from '../rollout/deployment.js';
 import type {WidthOf} from '../screen/table.js';
 import {amounts, entriesText, sourceText} from './container.js';
 import {drawConditions, drawFields, drawSection, metadataFields} from './lines.js';
+import {triggerSource} from './triggers.js';
 
 /** What it owns. */
 export type FunctionParts = {
@@ -74,7 +75,7 @@ function triggerRows(triggers: readonly FunctionTrigger[], deliveries: readonly 
 	};
 	const others = deliveries.filter(({trigger}) => !triggers.some(({name}) => name === trigger));
 	return [
-		...triggers.map(trigger => [trigger.name, sourceOf(trigger), ...countsOf(trigger.name)]),
+		...triggers.map(trigger => [trigger.name, triggerSource(trigger), ...countsOf(trigger.name)]),
 		...others.map(({trigger}) => [trigger, otherSources.get(trigger) ?? '<gone>', ...countsOf(trigger)]),
 	];
 }
@@ -83,12 +84,6 @@ const otherSources: ReadonlyMap<string, string> = new Map([
 	['(async)', 'calls with --async'],
 	['(mqtt)', 'messages to its invoke topic'],
 ]);
-
-function sourceOf({topic, schedule, timeZone, objects}: FunctionTrigger): string {
-	if (topic !== undefined) return `topic ${topic}`;
-	if (schedule !== undefined) return `schedule ${schedule}${timeZone === undefined ? '' : ` (${timeZone})`}`;
-	return objects === undefined ? '<none>' : `changes of ${objects.kind}`;
-}
 
 /** `revision 3: weight 90`, `newest: weight 0, header x-canary = yes`. */
 function shareLine(share: Share): string {

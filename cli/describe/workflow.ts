@@ -6,14 +6,16 @@ import type {Workflow} from '../../api/kinds/workflow.js';
 import {limits} from '../../api/limits.js';
 import {statesIn, type Definition, type State} from '../../api/states-language/definition.js';
 import {dataText} from '../runs/path-lines.js';
+import type {RunCounts} from '../runs/count-runs.js';
 import {inOneLine, type WidthOf} from '../screen/table.js';
 import {drawConditions, drawFields, drawSection, metadataFields} from './lines.js';
+import {drawWorkflowTriggers} from './triggers.js';
 
 /** Everything but the events. `definition` is undefined where it cannot be read. */
 export function describeWorkflow(
 	object: Workflow,
 	definition: Definition | undefined,
-	runs: ReadonlyMap<RunPhase, number>,
+	runs: RunCounts,
 	nowMs: number,
 	widthOf: WidthOf,
 ): string {
@@ -25,10 +27,15 @@ export function describeWorkflow(
 		['Starts At', definition?.StartAt],
 		['Time Limit', definition?.TimeoutSeconds === undefined ? undefined : `${definition.TimeoutSeconds} s`],
 		['Params', params === undefined ? undefined : dataText(params)],
-		['Runs', phasesText(runs)],
+		['Runs', phasesText(runs.byPhase)],
 		['Start', [`troupe workflow start ${metadata.name} --input '{}'`, `POST a Run with spec.workflow ${metadata.name}`]],
 	]);
-	return fields + drawStates(definition, widthOf) + drawConditions(status?.conditions, widthOf);
+	return (
+		fields +
+		drawStates(definition, widthOf) +
+		drawWorkflowTriggers(object, runs.byTrigger, widthOf) +
+		drawConditions(status?.conditions, widthOf)
+	);
 }
 
 /** `2 Running, 1 Failed`. */

@@ -215,4 +215,4 @@ export function createLanes(clock: Clock, begin: (kept: Kept) => void): Lanes {
 const mostDoublings = 16;
 
 /** Names that are counted of one function: those that it has now, and some that it had. */
-const mostTriggers = 2 * limits.functionTriggers;
+const mostTriggers = 2 * limits.objectTriggers;

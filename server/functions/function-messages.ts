@@ -1,99 +1,44 @@
-// What clients of MQTT say to functions: messages of topics that trigger some, and calls of one by its name.
-//
-// Of QoS 1 and 2 a message is taken once every delivery that it makes is committed, so it is made whatever ends. What may be better later (too
-// much waits, the store fails) is not taken, and its client sends it again; what never will be is taken and told. QoS 0 is tried once.
+// Calls of functions by MQTT: at QoS 1 and 2 each is a delivery, at QoS 0 it is made at once.
 
 import {isUtf8} from 'node:buffer';
-import {AppError, errorTable, failure, type Failure} from '../../api/errors.js';
+import {AppError, failure, type Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
-import type {Identity} from '../../api/roles.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
 import {shown} from '../../api/shown.js';
-import {formatTopic, isLevel, isUserTopic, parseTopic} from '../../api/topics.js';
+import {formatTopic, isLevel, parseTopic} from '../../api/topics.js';
 import {parsedJson, valueOr} from '../../api/value-or.js';
 import type {ClientMessage} from '../../system/broker/ports.js';
 import {systemRandom} from '../../system/time/random.js';
+import {failureOf, mayBeTakenLater} from '../may-pass.js';
+import type {MessageTaker, OnRefused} from '../message-taker.js';
 import type {FunctionName} from './call.js';
 import {invokeMessages, type CallWhole, type Deliveries, type Delivery} from './delivery.js';
 import {answerReply, errorReply} from './invoke-reply.js';
-import type {TopicTrigger, TopicTriggers} from './topic-triggers.js';
-import {triggerDelivery} from './trigger-delivery.js';
 
 export type FunctionMessagesOptions = {
-	readonly triggers: Pick<TopicTriggers, 'match'>;
-	readonly deliveries: Deliveries;
+	readonly deliveries: Pick<Deliveries, 'accept'>;
 	readonly call: CallWhole;
 	readonly publish: PublishUser;
-	/** A message, or a delivery of it, that was not taken, or never will be; where it came from, never what was in it. */
-	readonly onRefused: (why: Failure, about: {readonly topic: string; readonly login: string | undefined}) => void;
+	readonly onRefused: OnRefused;
 };
 
 /** Publishes as the server itself, at QoS 0: nothing is triggered by it. */
 export type PublishUser = (topic: string, payload: Buffer | string) => void;
 
-export type FunctionMessages = {
-	/**
-	 * Undefined: no function wants it, or all that is to be done is under way. Rejects where it is to be sent again. `identity` is
-	 * undefined where nobody knows who has published.
-	 */
-	readonly accept: (identity: Identity | undefined, message: ClientMessage) => Promise<void> | undefined;
-};
-
 type Parts = FunctionMessagesOptions & {readonly underWay: Map<string, number>};
 
 type From = {readonly topic: string; readonly login: string | undefined};
 
-/** Takes messages for functions. */
-export function createFunctionMessages(options: FunctionMessagesOptions): FunctionMessages {
+/** Takes calls of functions, of who is known. */
+export function createFunctionMessages(options: FunctionMessagesOptions): MessageTaker {
 	const parts: Parts = {...options, underWay: new Map()};
 	return {
 		accept(identity, message) {
-			if (isUserTopic(message.topic)) return trigger(parts, identity?.name, message);
 			const topic = parseTopic(message.topic);
 			return topic?.type === 'invoke' && identity !== undefined ? invoke(parts, identity.name, topic, message) : undefined;
 		},
 	};
-}
-
-// ---- triggers --------------------------------------------------------------------------------------------------------------
-
-function trigger(parts: Parts, login: string | undefined, {topic, payload}: ClientMessage): Promise<void> | undefined {
-	const found = parts.triggers.match(topic, limits.messageTriggers + 1);
-	if (found.length === 0) return undefined;
-	const from = {topic, login};
-	if (found.length > limits.messageTriggers)
-		return refused(parts, from, new AppError('ERR_BUSY', {message: `more than ${limits.messageTriggers} triggers match the topic`}));
-	const body = Buffer.from(payload);
-	const contentType = isJson(body) ? 'application/json' : 'application/octet-stream';
-	const deliveries = found.map(each => deliveryOf(each, from, {contentType, body}));
-	try {
-		// What is committed for some of them is delivered to these again when its client sends it again.
-		parts.deliveries.checkRoom(deliveries);
-	} catch (error) {
-		return refused(parts, from, error as AppError);
-	}
-	return Promise.all(deliveries.map(each => deliver(parts, from, each))).then(() => undefined);
-}
-
-const deliveryOf = (each: TopicTrigger, {topic, login}: From, content: Pick<Delivery, 'contentType' | 'body'>): Delivery =>
-	triggerDelivery(each.function, each, {
-		queue: `topic:${topic}`,
-		by: login,
-		headers: {'x-troupe-topic': headerOf(topic)},
-		...content,
-	});
-
-/** Rejects where it may be taken later. A function that has gone meanwhile wants nothing. */
-async function deliver(parts: Parts, from: From, delivery: Delivery): Promise<void> {
-	try {
-		await parts.deliveries.accept(delivery);
-	} catch (error) {
-		const why = failureOf(error);
-		if (why.code === 'ERR_NOT_FOUND') return;
-		parts.onRefused(why, from);
-		if (isForNow(why)) throw error;
-	}
 }
 
 /** A topic as a header's value: what is no printable ASCII, and `%`, as its bytes in UTF-8. */
@@ -101,10 +46,6 @@ export const headerOf = (topic: string): string =>
 	topic.replaceAll(/[^\x21-\x24\x26-\x7e]+/g, part =>
 		[...Buffer.from(part)].map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
 	);
-
-const isJson = (body: Buffer): boolean => isUtf8(body) && parsedJson(body.toString()) !== undefined;
-
-// ---- calls -----------------------------------------------------------------------------------------------------------------
 
 type Invocation = {readonly id: string | undefined; readonly body: Buffer};
 
@@ -186,7 +127,7 @@ function callNow(parts: Parts, from: From & {readonly login: string}, end: End, 
 
 /** The call is not made. What may be later is to be sent again where its sender waits for a word; else it is told why, if it can be. */
 function tell(parts: Parts, from: From & {readonly login: string}, {id, qos}: End, why: Failure): Promise<void> {
-	if (qos > 0 && isForNow(why)) return refused(parts, from, AppError.of(why));
+	if (qos > 0 && mayBeTakenLater(why)) return refused(parts, from, AppError.of(why));
 	if (id !== undefined) parts.publish(replyTopic(from.login, id), errorReply(id, why));
 	if (qos === 0) return refused(parts, from, AppError.of(why));
 	parts.onRefused(why, from);
@@ -229,11 +170,3 @@ const isId = (id: unknown): id is string =>
 	typeof id === 'string' && id.length <= limits.inspectIdCharacters && isLevel(id) && !/[\p{Cs}\uFFFD]/u.test(id);
 
 const replyTopic = (login: string, id: string): string => formatTopic({type: 'reply', login, id});
-
-// ---- errors ----------------------------------------------------------------------------------------------------------------
-
-const failureOf = (error: unknown): Failure =>
-	error instanceof AppError ? error.failure : failure('ERR_INTERNAL', {message: error instanceof Error ? error.message : String(error)});
-
-/** A bug may be one of the moment, too: what is committed nowhere is not taken. */
-const isForNow = ({code}: Failure): boolean => errorTable[code].retryable || code === 'ERR_INTERNAL';

@@ -1,33 +1,56 @@
 // What a trigger of a function has the function called with.
 
-import {objectKey, type ObjectKey} from '../../api/keys.js';
-import type {FunctionObject, FunctionTrigger} from '../../api/kinds/function.js';
 import {limits} from '../../api/limits.js';
-import type {FunctionName} from './call.js';
+import type {Occasion, Seen, Taker} from '../triggers/occasion.js';
+import type {OpenDeliveries} from './deliveries.js';
 import type {Delivery} from './delivery.js';
+import {headerOf} from './function-messages.js';
 
-export const nameOf = ({metadata}: FunctionObject): FunctionName => ({namespace: metadata.namespace ?? '', name: metadata.name});
-
-export const keyOf = ({metadata}: FunctionObject): ObjectKey => objectKey('functions', metadata.namespace, metadata.name);
-
-type What = Pick<Delivery, 'queue' | 'contentType' | 'headers' | 'body'> & Partial<Pick<Delivery, 'by'>>;
-
-/** Of a trigger, what holds whatever calls. */
-type TriggerEnds = Pick<FunctionTrigger, 'name'> & {readonly retries?: number | undefined; readonly deadLetterTopic?: string | undefined};
-
-export const triggerDelivery = (
-	fn: FunctionName,
-	{name, retries, deadLetterTopic}: TriggerEnds,
-	{by, queue, contentType, headers, body}: What,
-): Delivery => ({
-	function: fn,
-	trigger: name,
-	queue,
-	by,
-	contentType,
-	headers: {...headers, 'x-troupe-trigger': name},
-	body,
-	retries: retries ?? limits.deliveryRetries,
-	deadLetterTopic,
-	reply: undefined,
+/** What triggers of functions see is delivered. */
+export const functionTaker = (deliveries: Pick<OpenDeliveries, 'accept' | 'checkRoom' | 'giveUp'>): Taker => ({
+	accept: occasion => deliveries.accept(deliveryOf(occasion)),
+	checkRoom: occasions => deliveries.checkRoom(occasions.map(deliveryOf)),
+	giveUp: (occasion, error) => deliveries.giveUp(deliveryOf(occasion), error),
 });
+
+function deliveryOf({target: {namespace, name}, trigger, seen}: Occasion): Delivery {
+	const {headers, ...what} = contentOf(seen);
+	return {
+		function: {namespace, name},
+		trigger: trigger.name,
+		...what,
+		headers: {...headers, 'x-troupe-trigger': trigger.name},
+		retries: trigger.retries ?? limits.deliveryRetries,
+		deadLetterTopic: trigger.deadLetterTopic,
+		reply: undefined,
+	};
+}
+
+function contentOf(seen: Seen): Pick<Delivery, 'queue' | 'by' | 'contentType' | 'headers' | 'body'> {
+	switch (seen.type) {
+		case 'time':
+			return {
+				queue: undefined,
+				by: undefined,
+				contentType: 'application/json',
+				headers: {'x-troupe-scheduled-time': new Date(seen.atMs).toISOString()},
+				body: Buffer.from(seen.params),
+			};
+		case 'change':
+			return {
+				queue: `object ${seen.key}`,
+				by: undefined,
+				contentType: 'application/json',
+				headers: {'x-troupe-change': seen.change},
+				body: Buffer.from(`{"change":"${seen.change}","object":${seen.object}}`),
+			};
+		case 'message':
+			return {
+				queue: `topic:${seen.topic}`,
+				by: seen.login,
+				contentType: seen.json === undefined ? 'application/octet-stream' : 'application/json',
+				headers: {'x-troupe-topic': headerOf(seen.topic)},
+				body: seen.payload,
+			};
+	}
+}

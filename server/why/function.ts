@@ -9,6 +9,7 @@ import {generalFinding} from './common.js';
 import {clause, counted, finding, fine, ownedBy, type Evidence, type Finding} from './finding.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
 import {replicaSetFinding, tellsOnlyHowMany} from './replicaset.js';
+import {deafFinding} from './triggers.js';
 
 export function functionFinding(object: ApiObject, evidence: Evidence): Finding {
 	const general = generalFinding(object);
@@ -30,11 +31,14 @@ export function functionFinding(object: ApiObject, evidence: Evidence): Finding 
 	const {ready = 0, desired = 0, demands = []} = fn.status ?? {};
 	if (ready === 0 && desired + demands.length > 0)
 		return finding(fn, {state: 'waits', is: 'has no instance yet', because: 'the first one is being made'});
-	return fine(
-		fn,
-		ready === 0
-			? 'nobody calls it; the next call begins an instance'
-			: `${counted(ready, 'instance')} of it ${ready === 1 ? 'takes' : 'take'} calls`,
+	return (
+		deafFinding(fn, fn.spec?.triggers) ??
+		fine(
+			fn,
+			ready === 0
+				? 'nobody calls it; the next call begins an instance'
+				: `${counted(ready, 'instance')} of it ${ready === 1 ? 'takes' : 'take'} calls`,
+		)
 	);
 }
 

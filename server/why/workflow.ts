@@ -1,18 +1,22 @@
-// Whether a workflow can be run, and how its runs are.
+// Whether a workflow can be run and its triggers see what they are for, and how its runs are.
 
+import {underWayTerm} from '../../actors/control/workflows/run.js';
 import {conditionOf} from '../../api/conditions.js';
 import type {Run} from '../../api/kinds/run.js';
 import type {Workflow} from '../../api/kinds/workflow.js';
+import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {workflowLabel} from '../../api/workflow-label.js';
 import {generalFinding} from './common.js';
 import {counted, finding, fine, listText, type Evidence, type Finding} from './finding.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
+import {deafFinding} from './triggers.js';
 
 export function workflowFinding(object: ApiObject, evidence: Evidence): Finding {
 	const general = generalFinding(object);
 	if (general !== undefined) return general;
-	const {metadata, status} = object as Workflow;
+	const {metadata, spec, status} = object as Workflow;
+	const {namespace = '', name} = metadata;
 	const ready = conditionOf(status?.conditions, 'Ready');
 	if (ready?.status === 'False' && ready.reason === 'FailedCreate') {
 		const {message = ''} = ready;
@@ -20,12 +24,22 @@ export function workflowFinding(object: ApiObject, evidence: Evidence): Finding 
 			state: 'wrong',
 			is: 'cannot keep what it is made of, or start what it should',
 			because: `what it makes is refused: ${refusalText(message)}`,
-			below: refusalBelow(message, metadata.namespace ?? '', evidence),
+			below: refusalBelow(message, namespace, evidence),
 			next: afterRefusal(message),
 		});
 	}
 	if (status?.revisionName === undefined)
 		return finding(object, {state: 'waits', is: 'has no revision yet', because: 'its definition is being kept'});
+	const deaf = deafFinding(object, spec?.triggers);
+	if (deaf !== undefined) return deaf;
+	const underWay = evidence.known.countByTerm('runs', underWayTerm(namespace, name));
+	if (underWay >= limits.workflowRunsUnderWay)
+		return finding(object, {
+			state: 'waits',
+			is: 'starts no further run',
+			because: `${underWay} runs of it are under way, as many as may`,
+			next: {says: 'the next one can begin when one has ended'},
+		});
 	return fine(object, runsText(metadata, evidence));
 }
 

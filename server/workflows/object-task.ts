@@ -6,7 +6,7 @@
 import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
 import {controllerOf} from '../../actors/control/objects/owners.js';
 import type {CreateObject} from '../../actors/control/objects/object-message.js';
-import {AppError, rowOf, type Failure, type Outcome} from '../../api/errors.js';
+import {AppError, type Outcome} from '../../api/errors.js';
 import {collectionAddress, objectAddress, objectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {hashName} from '../../api/names.js';
@@ -14,6 +14,7 @@ import type {ApiObject, Draft} from '../../api/object.js';
 import {isLabelValue} from '../../api/rules/names.js';
 import {taskKeyAnnotation, taskOfRunLabel} from '../../api/task-object.js';
 import type {Message} from '../../system/kernel/behavior.js';
+import {mayPass} from '../may-pass.js';
 import {taskFailed} from './task-end.js';
 import {taskStopped, type TaskParts} from './task-parts.js';
 import {unlessAborted} from './turns.js';
@@ -102,9 +103,6 @@ function ownOr(object: ApiObject, {run}: CallTask, {errors, kind}: TaskObject): 
 	if (controllerOf(object)?.uid === run.uid) return {uid};
 	return taskFailed(`${errors}.Refused`, `there is a ${kind} "${name}" already, which is not of this run`);
 }
-
-/** What keeps it from being made just now, and says nothing of what was to be made. */
-const mayPass = ({code}: Failure): boolean => rowOf(code).retryable || code === 'ERR_NO_SUCH_ACTOR' || code === 'ERR_ACTOR_CRASHED';
 
 /** Looks at it as it is now, and with each change. */
 function endOf(

@@ -15,19 +15,19 @@ import {parseTopic} from '../../api/topics.js';
 import {parsedJson} from '../../api/value-or.js';
 import type {ClientMessage} from '../../system/broker/ports.js';
 import type {ControlPlane} from '../control-plane.js';
-import type {FunctionMessages, FunctionMessagesOptions} from '../functions/function-messages.js';
+import type {MessageTaker, OnRefused} from '../message-taker.js';
 import {readTaskAnswer} from './task-answer.js';
 
 export type RunAnswersOptions = {
 	readonly control: Pick<ControlPlane, 'ask'> & {readonly index: Pick<ControlPlane['index'], 'entry'>};
-	readonly onRefused: FunctionMessagesOptions['onRefused'];
+	readonly onRefused: OnRefused;
 };
 
 /** Of one login, at QoS 0: nobody waits for them. */
 type UnderWay = Map<string, number>;
 
 /** Takes answers. The token is the proof: who has published it need not be known. */
-export function createRunAnswers(options: RunAnswersOptions): FunctionMessages {
+export function createRunAnswers(options: RunAnswersOptions): MessageTaker {
 	const underWay: UnderWay = new Map();
 	return {
 		accept(identity, message) {
@@ -40,11 +40,6 @@ export function createRunAnswers(options: RunAnswersOptions): FunctionMessages {
 		},
 	};
 }
-
-/** Both take what is theirs of what clients publish. */
-export const either = (first: FunctionMessages, second: FunctionMessages): FunctionMessages => ({
-	accept: (identity, message) => first.accept(identity, message) ?? second.accept(identity, message),
-});
 
 type Place = {readonly namespace: string; readonly name: string};
 

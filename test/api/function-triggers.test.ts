@@ -1,12 +1,12 @@
 import test from 'ava';
-import {checkTriggers} from '../../api/rules/function-triggers.js';
+import {checkFunctionTriggers} from '../../api/rules/function-triggers.js';
 import {isUserTopic} from '../../api/topics.js';
 import type {Json} from '../../api/object.js';
 import type {Found} from '../../api/rules/report.js';
 
 function problemsOf(triggers: Json): readonly string[] {
 	const found: Found = [];
-	checkTriggers(found, 'spec.triggers', triggers);
+	checkFunctionTriggers(found, 'spec.triggers', triggers);
 	return found.map(({path, message}) => `${path}: ${message}`);
 }
 

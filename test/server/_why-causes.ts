@@ -1295,6 +1295,38 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: null,
 	},
 	{
+		title: 'a function with a trigger for a kind that there is not',
+		objects: [
+			kindWith(
+				...(['troupe.dev/v1', 'Function', 'add'] as const),
+				{userUploadFilePath: 'add', triggers: [{name: 'all', objects: {kind: 'Unicorn'}}]},
+				{conditions: [withCode]},
+			),
+		],
+		answer: 'Function add has a trigger "all" that never sees anything: there is no kind "Unicorn".',
+		chain: ['function/add'],
+		next: ['its objects.kind has to be one that there is'],
+	},
+	{
+		title: 'a workflow with a trigger for a kind that is misspelt',
+		objects: [
+			kindWith(
+				...(['troupe.dev/v1', 'Workflow', 'order'] as const),
+				{
+					definition: {},
+					triggers: [
+						{name: 'pods', schedule: '* * * * *'},
+						{name: 'all', objects: {kind: 'Podd'}},
+					],
+				},
+				{revisionName: 'order-1'},
+			),
+		],
+		answer: 'Workflow order has a trigger "all" that never sees anything: there is no kind "Podd".',
+		chain: ['workflow/order'],
+		next: ['its objects.kind has to be one that there is, such as pods'],
+	},
+	{
 		title: 'a function whose code nobody has uploaded',
 		objects: [aFunction({conditions: [{type: 'Callable', status: 'False', reason: 'NoCode', message: 'its code is not here'}]})],
 		answer: 'Function add cannot be called: its code is not in the cluster.',

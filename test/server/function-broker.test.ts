@@ -7,7 +7,10 @@ import type {FunctionObject} from '../../api/kinds/function.js';
 import {isMetered, mayRetain, type Identity} from '../../api/roles.js';
 import type {CallWhole, Delivery} from '../../server/functions/delivery.js';
 import {createFunctionMessages} from '../../server/functions/function-messages.js';
-import {createTopicTriggers} from '../../server/functions/topic-triggers.js';
+import {eachIts} from '../../server/message-taker.js';
+import {createTopicMessages} from '../../server/triggers/topic-messages.js';
+import {createTopicTriggers} from '../../server/triggers/topic-triggers.js';
+import {functionTakers} from './_takers.js';
 import {event, hearing, loggedIn, passwordOf, settled, startBroker} from '../system/broker/broker-rig.js';
 
 const logins: readonly Identity[] = [
@@ -26,13 +29,16 @@ async function openDoor(t: ExecutionContext, accept: (delivery: Delivery) => Pro
 	const triggers = createTopicTriggers();
 	const spec = {triggers: [{name: 'any', topic: 'sensors/#'}]};
 	triggers.note(objectKey('functions', 'default', 'f'), {metadata: {name: 'f'}, spec} as unknown as FunctionObject);
-	const messages = createFunctionMessages({
-		triggers,
-		deliveries: {accept, checkRoom: () => undefined},
-		call: sum,
-		publish: (topic, payload) => broker.publish(topic, payload, {retain: false}),
-		onRefused: () => undefined,
-	});
+	const onRefused = (): void => undefined;
+	const messages = eachIts(
+		createTopicMessages({triggers, takers: functionTakers(accept), onRefused}),
+		createFunctionMessages({
+			deliveries: {accept},
+			call: sum,
+			publish: (topic, payload) => broker.publish(topic, payload, {retain: false}),
+			onRefused,
+		}),
+	);
 	const {broker, port} = await startBroker(t, {
 		authenticate: (name, password) => (password === passwordOf(name ?? '') ? logins.find(each => each.name === name) : undefined),
 		mayRetain,

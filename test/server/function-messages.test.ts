@@ -9,9 +9,12 @@ import type {Identity} from '../../api/roles.js';
 import type {CallWhole, Delivery, FunctionAnswer} from '../../server/functions/delivery.js';
 import {createFunctionMessages, headerOf} from '../../server/functions/function-messages.js';
 import {answerReply} from '../../server/functions/invoke-reply.js';
-import {followOutsideMessages} from '../../server/functions/outside-messages.js';
-import {createTopicTriggers} from '../../server/functions/topic-triggers.js';
+import {eachIts, type OnRefused} from '../../server/message-taker.js';
+import {followOutsideMessages} from '../../server/triggers/outside-messages.js';
+import {createTopicMessages} from '../../server/triggers/topic-messages.js';
+import {createTopicTriggers} from '../../server/triggers/topic-triggers.js';
 import type {TopicListener} from '../../system/links/mqtt-link.js';
+import {functionTakers} from './_takers.js';
 
 const ann: Identity = {name: 'ann', role: 'edit'};
 const invokeTopic = 'troupe/v1/functions/default/sum/invoke';
@@ -24,33 +27,35 @@ function aDoor(accept: (delivery: Delivery) => Promise<string> = () => Promise.r
 	const called: Parameters<CallWhole>[] = [];
 	const published: (readonly [string, unknown])[] = [];
 	const refused: Refused[] = [];
+	const givenUp: string[] = [];
 	const triggers = createTopicTriggers();
 	const put = (name: string, ...own: readonly object[]): void =>
 		triggers.note(objectKey('functions', 'default', name), {
 			metadata: {name, namespace: 'default'},
 			spec: {triggers: own},
 		} as unknown as FunctionObject);
-	const messages = createFunctionMessages({
-		triggers,
-		deliveries: {
-			checkRoom: () => undefined,
-			accept(delivery) {
-				made.push(delivery);
-				return accept(delivery);
+	const deliver = (delivery: Delivery): Promise<string> => {
+		made.push(delivery);
+		return accept(delivery);
+	};
+	const onRefused: OnRefused = (why, {topic, login}) => refused.push([why.code, topic, login]);
+	const messages = eachIts(
+		createTopicMessages({triggers, takers: functionTakers(deliver, ({trigger}) => void givenUp.push(trigger)), onRefused}),
+		createFunctionMessages({
+			deliveries: {accept: deliver},
+			call(...asked) {
+				called.push(asked);
+				return call?.(...asked) ?? Promise.resolve(answered);
 			},
-		},
-		call(...asked) {
-			called.push(asked);
-			return call?.(...asked) ?? Promise.resolve(answered);
-		},
-		publish: (topic, payload) => published.push([topic, JSON.parse(payload.toString())]),
-		onRefused: (why, {topic, login}) => refused.push([why.code, topic, login]),
-	});
+			publish: (topic, payload) => published.push([topic, JSON.parse(payload.toString())]),
+			onRefused,
+		}),
+	);
 	const say = (topic: string, payload: string | Buffer | object, qos: 0 | 1 | 2 = 1, identity: Identity | undefined = ann) => {
 		const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
 		return messages.accept(identity, {topic, payload: bytes, qos});
 	};
-	return {made, called, published, refused, triggers, messages, put, say};
+	return {made, called, published, refused, givenUp, triggers, messages, put, say};
 }
 
 const failing = (code: ErrorCode) => () => Promise.reject(new AppError(code, {message: 'so', resource: 'functions', name: 'sum'}));
@@ -118,10 +123,10 @@ test('a message is taken once all its deliveries are committed, and not at all w
 	await taken;
 	t.true(isTaken);
 	for (const code of ['ERR_BUSY', 'ERR_STORE'] as const) {
-		const {put, say, refused} = aDoor(failing(code));
+		const {put, say, refused, givenUp} = aDoor(failing(code));
 		put('a', {name: 'x', topic: 'x'});
 		await t.throwsAsync(say('x', '1') ?? Promise.resolve(), {instanceOf: AppError});
-		t.deepEqual(refused, [[code, 'x', 'ann']]);
+		t.deepEqual([refused, givenUp], [[[code, 'x', 'ann']], []]);
 	}
 });
 
@@ -129,7 +134,7 @@ test('what will never be delivered is taken and told; a function that has gone w
 	const large = aDoor(failing('ERR_TOO_LARGE'));
 	large.put('a', {name: 'x', topic: 'x'});
 	await large.say('x', '1');
-	t.deepEqual(large.refused, [['ERR_TOO_LARGE', 'x', 'ann']]);
+	t.deepEqual([large.refused, large.givenUp], [[['ERR_TOO_LARGE', 'x', 'ann']], ['x']]);
 	const gone = aDoor(failing('ERR_NOT_FOUND'));
 	gone.put('a', {name: 'x', topic: 'x'});
 	await gone.say('x', '1');

@@ -6,7 +6,8 @@ import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Identity} from '../../api/roles.js';
 import {isMetered, mayRetain} from '../../api/roles.js';
-import {createRunAnswers, either} from '../../server/workflows/run-answers.js';
+import {eachIts} from '../../server/message-taker.js';
+import {createRunAnswers} from '../../server/workflows/run-answers.js';
 import {event, loggedIn, passwordOf, startBroker} from '../system/broker/broker-rig.js';
 
 const ann: Identity = {name: 'ann', role: 'edit'};
@@ -116,7 +117,7 @@ test('at the broker an answer is acknowledged when it is committed, and its conn
 		authenticate: (name, password) => (password === passwordOf(name ?? '') ? logins.find(each => each.name === name) : undefined),
 		mayRetain,
 		metered: isMetered,
-		accept: either({accept: () => undefined}, answers).accept,
+		accept: eachIts({accept: () => undefined}, answers).accept,
 	});
 	const [one, gw] = await Promise.all([loggedIn(t, port, 'ann'), loggedIn(t, port, 'gw')]);
 	await one.publishAsync(topic, '{"token": "t", "output": 1}', {qos: 1});

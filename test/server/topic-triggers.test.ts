@@ -6,7 +6,7 @@ import {objectKey} from '../../api/keys.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
 import {limits} from '../../api/limits.js';
 import {topicMatches} from '../../api/mqtt-filter.js';
-import {createTopicTriggers, type TopicTriggers} from '../../server/functions/topic-triggers.js';
+import {createTopicTriggers, type TopicTriggers} from '../../server/triggers/topic-triggers.js';
 
 const fn = (name: string, ...filters: readonly string[]): FunctionObject =>
 	({
@@ -22,7 +22,7 @@ const put = (triggers: TopicTriggers, name: string, ...filters: readonly string[
 const matches = (triggers: TopicTriggers, topic: string): readonly string[] =>
 	triggers
 		.match(topic, Infinity)
-		.map(each => `${each.function.name}/${each.name}`)
+		.map(each => `${each.target.name}/${each.trigger.name}`)
 		.toSorted();
 
 test('a message matches every trigger that it should, of every function', t => {
@@ -37,7 +37,7 @@ test('a message matches every trigger that it should, of every function', t => {
 	t.deepEqual(triggers.firstLevels(), ['sensors', 'alerts']);
 });
 
-test('a trigger says how it is delivered; what names no topic is none of these', t => {
+test('a trigger is found as it is written; what names no topic is none of these', t => {
 	const triggers = createTopicTriggers();
 	const object = fn('a', 'x');
 	const spec = {
@@ -49,11 +49,8 @@ test('a trigger says how it is delivered; what names no topic is none of these',
 	};
 	triggers.note(keyOf('a'), {...object, spec});
 	t.deepEqual(
-		triggers.match('x', 10).map(({name, retries, deadLetterTopic}) => ({name, retries, deadLetterTopic})),
-		[
-			{name: 'plain', retries: limits.deliveryRetries, deadLetterTopic: undefined},
-			{name: 'own', retries: 0, deadLetterTopic: 'dead/x'},
-		],
+		triggers.match('x', 10).map(({trigger}) => trigger),
+		spec.triggers.slice(0, 2),
 	);
 });
 
@@ -110,7 +107,7 @@ test('what the tree finds is what every filter by itself says, after any changes
 test('ten thousand functions with 32 triggers each are no burden for a message: only what can match is looked at', t => {
 	const triggers = createTopicTriggers();
 	for (let at = 0; at < 10_000; at += 1)
-		put(triggers, `f${at}`, ...Array.from({length: limits.functionTriggers}, (_, own) => `site/${at}/+/${own}/#`));
+		put(triggers, `f${at}`, ...Array.from({length: limits.objectTriggers}, (_, own) => `site/${at}/+/${own}/#`));
 	t.deepEqual(matches(triggers, 'site/77/x/5/y'), ['f77/t5']);
 	t.deepEqual(matches(triggers, 'site/none/x/5/y'), []);
 	const startMs = process.hrtime.bigint();

@@ -1,10 +1,14 @@
 import test from 'ava';
 import type {FunctionObject, FunctionTrigger} from '../../api/kinds/function.js';
 import type {ApiObject} from '../../api/object.js';
+import type {Workflow, WorkflowTrigger} from '../../api/kinds/workflow.js';
+import {limits} from '../../api/limits.js';
 import type {Delivery} from '../../server/functions/delivery.js';
-import {followTriggers} from '../../server/functions/triggers.js';
+import type {Occasion, Taker} from '../../server/triggers/occasion.js';
+import {followTriggers} from '../../server/triggers/triggers.js';
 import type {Change, Entry} from '../../system/index/object-index.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
+import {functionTakers, noTaker} from './_takers.js';
 
 const minuteMs = 60_000;
 
@@ -17,17 +21,19 @@ function followed(fn: FunctionObject, clock = new ManualClock(Date.UTC(2030, 0, 
 	const accepted: Delivery[] = [];
 	const givenUp: string[] = [];
 	let problem: Error | undefined;
-	const triggers = followTriggers({
-		known: {list: () => [fn]},
-		clock,
-		deliveries: {
-			accept(delivery) {
-				if (problem !== undefined) return Promise.reject(problem);
-				accepted.push(delivery);
-				return Promise.resolve('id');
-			},
-			giveUp: ({trigger}, error) => void givenUp.push(`${trigger}: ${error.message}`),
+	const takers = functionTakers(
+		delivery => {
+			if (problem !== undefined) return Promise.reject(problem);
+			accepted.push(delivery);
+			return Promise.resolve('id');
 		},
+		({trigger}, error) => void givenUp.push(`${trigger}: ${error.message}`),
+	);
+	const triggers = followTriggers({
+		known: {list: plural => (plural === 'functions' ? [fn] : [])},
+		clock,
+		takers,
+		workflowsBehind: () => [],
 		onGivenUp: ({trigger}, why) => void givenUp.push(`${trigger}: ${why}`),
 	});
 	return {clock, accepted, givenUp, triggers, breaks: (error: Error) => void (problem = error)};
@@ -142,4 +148,67 @@ test('what is not accepted is told', async t => {
 test('of more triggers each is counted and told by its own name, and a kind that is none is told at once', t => {
 	const {givenUp} = followed(triggered({name: 'none', objects: {kind: 'Unicorn'}}));
 	t.deepEqual(givenUp, ['none: there is no kind "Unicorn"']);
+});
+
+// ---- workflows -------------------------------------------------------------------------------------------------------------
+
+function followedWorkflow(causes: (object: ApiObject) => readonly string[], ...triggers: readonly WorkflowTrigger[]) {
+	const metadata = {name: 'w', namespace: 'default', uid: 'w', generation: 1, resourceVersion: '1', creationTimestamp: ''};
+	const workflow: Workflow = {apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata, spec: {definition: {}, triggers}};
+	const clock = new ManualClock(Date.UTC(2030, 0, 1, 0, 0, 30));
+	const seen: Occasion[] = [];
+	const givenUp: string[] = [];
+	const workflows: Taker = {
+		...noTaker,
+		accept: occasion => Promise.resolve(seen.push(occasion)),
+	};
+	const followed = followTriggers({
+		known: {list: plural => (plural === 'workflows' ? [workflow] : [])},
+		clock,
+		takers: {functions: noTaker, workflows},
+		workflowsBehind: causes,
+		onGivenUp: ({target, trigger}, why) => void givenUp.push(`${target.plural} ${target.name} ${trigger}: ${why}`),
+	});
+	return {clock, seen, givenUp, workflow, followed};
+}
+
+test('times and changes start runs of a workflow as they call functions', t => {
+	const {clock, seen, givenUp, followed, workflow} = followedWorkflow(
+		() => ['behind'],
+		{name: 'often', schedule: '* * * * *'},
+		{name: 'pods', objects: {kind: 'Pod', changes: ['created']}},
+		{name: 'none', objects: {kind: 'Unicorn'}},
+	);
+	clock.advance(minuteMs);
+	followed.hear(change('pods/default/p', undefined, pod({})));
+	followed.hear(change('pods/default/p', pod({}), pod({})));
+	const target = {plural: 'workflows', namespace: 'default', name: 'w'};
+	t.like(seen[0], {target, trigger: {name: 'often'}, seen: {type: 'time', atMs: Date.UTC(2030, 0, 1, 0, 1), params: '{}'}});
+	t.like(seen[1], {target, trigger: {name: 'pods'}, seen: {type: 'change', key: 'pods/default/p', change: 'created', causes: ['behind']}});
+	t.is(seen.length, 2);
+	t.deepEqual(givenUp, ['workflows w none: there is no kind "Unicorn"']);
+	followed.hear(change('workflows/default/w', workflow, undefined));
+	clock.advance(10 * minuteMs);
+	followed.hear(change('pods/default/p', undefined, pod({})));
+	t.is(seen.length, 2);
+});
+
+test('a workflow is not told of what comes from its own runs, nor at the end of a long way of others', t => {
+	const causes = new Map<string, readonly string[]>([
+		['other', ['x']],
+		['own', ['x', 'w']],
+		['far', Array.from({length: limits.workflowCauses}, (_, at) => `x${at}`)],
+	]);
+	const {seen, followed, workflow} = followedWorkflow(
+		({metadata}) => causes.get(metadata.name) ?? [],
+		{name: 'runs', objects: {kind: 'Run'}},
+		{name: 'flows', objects: {kind: 'Workflow'}},
+	);
+	followed.hear(change('workflows/default/w', workflow, {...workflow, status: {revision: 1}}));
+	for (const name of causes.keys())
+		followed.hear(change(`runs/default/${name}`, undefined, {...pod({}), metadata: {...pod({}).metadata, name}, kind: 'Run'}));
+	t.deepEqual(
+		seen.map(({seen: what}) => what.type === 'change' && what.key),
+		['runs/default/other'],
+	);
 });

@@ -33,6 +33,3 @@ export type Release = Message & {readonly type: 'release'; readonly ticket: stri
 
 /** From an activator to its function: so many instances are needed, of that version where it is one's of its own. */
 export type Demand = Message & {readonly type: 'demand'; readonly desired: number; readonly revision?: number};
-
-/** To a function: what one of its triggers had to deliver was given up. */
-export type Undelivered = Message & {readonly type: 'undelivered'; readonly trigger: string; readonly message: string};

@@ -15,16 +15,16 @@ import {tell, type Context, type Effect} from '../../../system/kernel/behavior.j
 import {activatorsAddress} from '../../addresses.js';
 import {withCondition} from '../objects/conditions.js';
 import {controller, type Failures, type Handled, type Reconciliation} from '../objects/controller.js';
-import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
+import {triggerEvent, type Undelivered} from '../objects/trigger-news.js';
 import {censusOf} from '../workloads/census.js';
 import {creation} from '../workloads/pod-creation.js';
 import {forgotten, revisionOf} from '../workloads/revisions.js';
 import type {SizedSet} from '../workloads/sized-set.js';
 import {templateHash, withHash} from '../workloads/template-hash.js';
-import type {Activate, Demand, Undelivered} from './function-message.js';
+import type {Activate, Demand} from './function-message.js';
 import {isOfVersion, templateOf, type FunctionTemplate} from './function-template.js';
 import {isApart, isNamed, versionOf, versionOfSet} from './function-version.js';
 import {functionsConcerned, isPinned} from './run-pins.js';
@@ -38,8 +38,7 @@ export const functionController = controller<FunctionObject, Demand | Undelivere
 });
 
 function receive(fn: FunctionObject, message: Demand | Undelivered, {self}: Context): Handled<FunctionObject> | undefined {
-	if (message.type === 'undelivered')
-		return {ok: true, object: fn, effects: [warning('Undelivered', `trigger "${message.trigger}": ${message.message}`)]};
+	if (message.type === 'undelivered') return {ok: true, object: fn, effects: [triggerEvent(message)]};
 	if (message.type !== 'demand') return undefined;
 	// It is status alone, and wakes nobody by itself.
 	return {ok: true, object: {...fn, status: {...fn.status, ...withDemand(fn.status, message)}}, effects: [tell(self, {type: 'wake'})]};

@@ -5,7 +5,7 @@
 
 import type {Run, RunPhase, RunStatus} from '../../../api/kinds/run.js';
 import type {Workflow} from '../../../api/kinds/workflow.js';
-import {failure, type Failure} from '../../../api/errors.js';
+import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import type {Condition, Draft, Json} from '../../../api/object.js';
@@ -15,6 +15,7 @@ import {stateNamed, type Definition} from '../../../api/states-language/definiti
 import {failed as stateFailed, type StateError} from '../../../api/states-language/errors.js';
 import type {Tools} from '../../../api/states-language/tools.js';
 import {parseTaskResource, type TaskResource} from '../../../api/task-resource.js';
+import {triggerLabel} from '../../../api/triggered-run.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {tell, type Context, type Effect, type Message} from '../../../system/kernel/behavior.js';
 import type {Beside} from '../../../system/index/parts.js';
@@ -45,15 +46,27 @@ export const runController = controller<Run, RunMessage>({
 		...(isWaiting(run) ? [waitsFor(run.metadata.namespace, run.spec?.workflow)] : []),
 		...(run.status?.revisionName === undefined ? [] : [pinsTerm(run.status.revisionName)]),
 		...pinTerms(run),
+		...(isOver(run) ? [] : underWayTerms(run)),
 	],
 	watches: {
 		workflows: ({after}, known) =>
 			after === undefined ? [] : known.byTerm('runs', waitsFor(after.metadata.namespace, after.metadata.name)),
 	},
-	prepare: (draft, known) => ({ok: true, value: withOwner(draft, known)}),
+	prepare: (draft, known) => oneTooMany(draft, known) ?? {ok: true, value: withOwner(draft, known)},
 	reconcile,
 	receive,
 });
+
+/**
+ * Of one workflow so many are under way. Those that are being committed are not counted yet, so some that are made at the same moment may come to
+ * be more.
+ */
+function oneTooMany({metadata, spec}: Draft, known: Known): Outcome<Draft> | undefined {
+	const [namespace, name] = [textOf(metadata.namespace) ?? '', textOf(membersOf(spec)['workflow']) ?? ''];
+	if (known.countByTerm('runs', underWayTerm(namespace, name)) < limits.workflowRunsUnderWay) return undefined;
+	const message = `${limits.workflowRunsUnderWay} runs of the workflow "${name}" are under way, as many as may; try again when one has ended`;
+	return failed('ERR_BUSY', {message});
+}
 
 /** Its workflow owns it, unless something else does, or there is none yet. */
 function withOwner(draft: Draft, known: Known): Draft {
@@ -65,6 +78,15 @@ function withOwner(draft: Draft, known: Known): Draft {
 }
 
 const waitsFor = (namespace: string | undefined, workflow: string | undefined): string => `waits=${namespace ?? ''}/${workflow ?? ''}`;
+
+/** Runs of a workflow that are not over; those of them that one trigger of it has started. */
+export const underWayTerm = (namespace: string, workflow: string, trigger?: string): string =>
+	`underWay=${namespace}/${workflow}${trigger === undefined ? '' : `/${trigger}`}`;
+
+function underWayTerms({metadata, spec}: Run): readonly string[] {
+	const [namespace, workflow, trigger] = [metadata.namespace ?? '', spec?.workflow ?? '', metadata.labels?.[triggerLabel]];
+	return [underWayTerm(namespace, workflow), ...(trigger === undefined ? [] : [underWayTerm(namespace, workflow, trigger)])];
+}
 
 /** Runs that began with a revision. */
 export const pinsTerm = (revisionName: string): string => `pins=${revisionName}`;

@@ -15,13 +15,19 @@ import {controller, type Failures, type Reconciliation} from '../objects/control
 import {withCondition} from '../objects/conditions.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
+import {isTriggerNews, triggerEvent, type PassedOver, type Undelivered} from '../objects/trigger-news.js';
 import {ownedTerm} from '../pods/pod-terms.js';
 import {creation, creationId} from '../workloads/pod-creation.js';
 import {pinsTerm} from './run.js';
 
 const revisions = 'controllerrevisions';
 
-export const workflowController = controller<Workflow>({plural: 'workflows', reconcile, goesOnWithoutCreates: true});
+export const workflowController = controller<Workflow, Undelivered | PassedOver>({
+	plural: 'workflows',
+	reconcile,
+	receive: (workflow, message) => (isTriggerNews(message) ? {ok: true, object: workflow, effects: [triggerEvent(message)]} : undefined),
+	goesOnWithoutCreates: true,
+});
 
 function reconcile(workflow: Workflow, context: Context, failures: Failures): Reconciliation<WorkflowStatus> {
 	const {spec} = workflow;

@@ -4,9 +4,10 @@ import {endedBy} from '../../../api/client-id.js';
 import {controlSystem} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {isMetered, may, mayRetain, type Identity} from '../../../api/roles.js';
-import {followOutsideMessages} from '../../../server/functions/outside-messages.js';
-import type {FunctionMessages, PublishUser} from '../../../server/functions/function-messages.js';
-import type {TopicTriggers} from '../../../server/functions/topic-triggers.js';
+import type {PublishUser} from '../../../server/functions/function-messages.js';
+import type {MessageTaker} from '../../../server/message-taker.js';
+import {followOutsideMessages} from '../../../server/triggers/outside-messages.js';
+import type {TopicTriggers} from '../../../server/triggers/topic-triggers.js';
 import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../../system/broker/broker.js';
 import {brokerLinks, brokerPubSub} from '../../../system/links/broker-link.js';
 import {nodeQuota, toolQuotaOf} from '../../../system/broker/quotas.js';
@@ -33,8 +34,8 @@ export type BrokerPort = {
 	readonly taker: Pick<Broker, 'attach'> | undefined;
 	/** The index is loaded: what is retained is served from it, or kept equal to it. */
 	readonly serve: (source: RetainedSource) => void;
-	/** From now on messages of clients go to functions. */
-	readonly takeMessages: (messages: FunctionMessages, triggers: TopicTriggers) => void;
+	/** From now on messages of clients are taken there as well. */
+	readonly takeMessages: (messages: MessageTaker, triggers: TopicTriggers) => void;
 	readonly close: () => Promise<void>;
 };
 
@@ -44,7 +45,7 @@ export async function openOwnBrokerPort(
 	authenticate: (token: string | undefined) => Identity | undefined,
 ): Promise<BrokerPort> {
 	let source: RetainedSource | undefined;
-	let messages: FunctionMessages | undefined;
+	let messages: MessageTaker | undefined;
 	const broker = await createBroker<Identity>({
 		clock,
 		authenticate(user, password) {

@@ -1,14 +1,13 @@
 // Deliveries to functions for one term: what the store has of them, who makes them, and who hears of those that are given up.
 
-import type {Undelivered} from '../../../actors/control/functions/function-message.js';
-import {objectAddress, objectKey, parseDeliveryStoreKey} from '../../../api/keys.js';
+import {parseDeliveryStoreKey} from '../../../api/keys.js';
 import type {ControlPlane} from '../../../server/control-plane.js';
 import {openDeliveries, type DeliveriesOptions, type OpenDeliveries} from '../../../server/functions/deliveries.js';
 import {openResults} from '../../../server/functions/results.js';
-import {followTriggers, type Triggers} from '../../../server/functions/triggers.js';
 import type {StoreRecords} from '../../../server/store-records.js';
 import {quietly} from '../process/log.js';
 import type {ServeContext} from '../process/serve.js';
+import {givenUpTeller} from './triggers.js';
 
 /** Of a store that is loaded: texts by id. */
 export type FoundDeliveries = {
@@ -39,22 +38,20 @@ export type FunctionDeliveriesOptions = Pick<DeliveriesOptions, 'callWhole' | 'p
 	readonly records: StoreRecords;
 };
 
-/** From `begin` on they are made, and triggers are followed. */
+/** From `begin` on they are made. */
 export function openFunctionDeliveries(
 	found: FoundDeliveries,
 	{context, control, records, callWhole, publish}: FunctionDeliveriesOptions,
-): OpenDeliveries & {readonly begin: () => Triggers} {
+): OpenDeliveries & {readonly begin: () => void} {
 	const {clock} = context.processParts;
 	const quiet = quietly(clock);
 	const onProblem = (error: unknown): void =>
 		quiet('deliveries', () =>
 			context.log.warn(error, 'the store does not take, or give, what is delivered to functions; it is tried again'),
 		);
-	const onGivenUp: DeliveriesOptions['onGivenUp'] = ({function: fn, trigger}, message) => {
-		const key = objectKey('functions', fn.namespace, fn.name);
-		const told: Undelivered = {type: 'undelivered', trigger, message};
-		if (control.index.get(key) !== undefined) control.tell(objectAddress(key), told, `trigger ${trigger}`);
-	};
+	const tellGivenUp = givenUpTeller(control);
+	const onGivenUp: DeliveriesOptions['onGivenUp'] = ({function: fn, trigger}, message) =>
+		tellGivenUp({target: {plural: 'functions', ...fn}, trigger}, message);
 	const results = openResults(found.results, {records, clock, onProblem});
 	const deliveries = openDeliveries(found.deliveries, {
 		...{records, clock, callWhole, results, publish, onGivenUp, onProblem},
@@ -65,10 +62,6 @@ export function openFunctionDeliveries(
 	found.results.clear();
 	return {
 		...deliveries,
-		begin() {
-			deliveries.begin();
-			return followTriggers({known: control.index, deliveries, clock, onGivenUp});
-		},
 		close() {
 			deliveries.close();
 			results.close();

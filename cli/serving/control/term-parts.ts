@@ -2,7 +2,6 @@
 //
 // It is opened whole and ends whole: `stop` in good order, `drop` at once, as when the term is lost.
 
-import type {FunctionObject} from '../../../api/kinds/function.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {succeeded} from '../../../api/errors.js';
 import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../../api/keys.js';
@@ -17,16 +16,15 @@ import type {Upstream} from '../../../server/gateway.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {createFunctionCalls, type FunctionCalls} from '../../../server/functions/calls.js';
-import type {Triggers} from '../../../server/functions/triggers.js';
 import {createTaskCalls, type TaskCalls, type TaskCallsOptions} from '../../../server/workflows/task-calls.js';
 import type {ConnectHere} from '../../../server/functions/instance-connections.js';
-import {createFunctionMessages, type FunctionMessagesOptions} from '../../../server/functions/function-messages.js';
-import {createTopicTriggers, type TopicTriggers} from '../../../server/functions/topic-triggers.js';
+import {createFunctionMessages} from '../../../server/functions/function-messages.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
 import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-door.js';
 import {nodeGraceMs} from '../../../actors/control/pods/node-grace.js';
 import {paceOf} from '../../../system/presence/pace.js';
+import {eachIts, type OnRefused} from '../../../server/message-taker.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
 import {artifactForNode} from '../../../server/node-artifacts.js';
 import {certificateForNode, secretForNode} from '../../../server/secrets.js';
@@ -34,9 +32,13 @@ import {createOwnLogins} from '../../../server/own-logins.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
+import {targetOf, triggeredPlurals, type Triggered} from '../../../server/triggers/occasion.js';
+import {createTopicMessages} from '../../../server/triggers/topic-messages.js';
+import {createTopicTriggers, type TopicTriggers} from '../../../server/triggers/topic-triggers.js';
+import type {Triggers} from '../../../server/triggers/triggers.js';
 import {followUserSystems, type UserSystems} from '../../../server/user-systems.js';
 import {openVault, type Kept, type Vault} from '../../../server/vault.js';
-import {createRunAnswers, either} from '../../../server/workflows/run-answers.js';
+import {createRunAnswers} from '../../../server/workflows/run-answers.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
 import {nothingPerforms} from '../../../system/kernel/performs.js';
 import type {Known} from '../../../system/index/object-index.js';
@@ -55,6 +57,7 @@ import type {RunArchive} from '../../../server/workflows/run-archive.js';
 import {archiveOfTerm} from './run-archive.js';
 import {programVersion} from '../../files/version.js';
 import {openOutsideBrokerPort, openOwnBrokerPort, type BrokerPort} from './broker-port.js';
+import {openTriggers} from './triggers.js';
 import {opened, stopped} from '../process/opened.js';
 
 export type TermPartsOptions = {
@@ -143,7 +146,8 @@ export async function openTermParts(options: TermPartsOptions): Promise<TermPart
 	try {
 		const control = await openControlOf(state);
 		late.control = control;
-		for (const {key, object} of control.index.entries('functions')) state.topicTriggers.note(key, object as FunctionObject);
+		for (const plural of triggeredPlurals)
+			for (const {key, object} of control.index.entries(plural)) state.topicTriggers.note(key, object as Triggered);
 		brokerPort.serve(retainedObjects(control.index, () => control.pipeline.epoch()));
 		const vault = await openVault(context.home.clusterKey, keptBy(control, records), authorityName);
 		const seals = await openSeals(vault);
@@ -230,8 +234,8 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					late.calls?.hear(change);
 					late.tasks?.hear(change);
 					late.archive?.hear(change);
+					if (targetOf(change.key) !== undefined) topicTriggers.note(change.key, change.after?.object as Triggered | undefined);
 					const {plural, name} = parseObjectKey(change.key);
-					if (plural === 'functions') topicTriggers.note(change.key, change.after?.object as FunctionObject | undefined);
 					if (plural !== 'nodes') return;
 					late.signs?.wake();
 					if (change.after === undefined) void forgetNode(state, name);
@@ -303,13 +307,12 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		callWhole: calls.callWhole,
 		publish: brokerPort.publishUser,
 	});
+	const triggers = openTriggers({control: controlPlane, clock: context.processParts.clock, deliveries});
+	const onRefused = refusedMessages(context, 'a message was not delivered');
 	brokerPort.takeMessages(
-		either(
-			createFunctionMessages({
-				...{triggers: topicTriggers, deliveries, call: calls.callWhole},
-				publish: brokerPort.publishUser,
-				onRefused: refusedMessages(context, 'a message was not delivered to a function'),
-			}),
+		eachIts(
+			createTopicMessages({triggers: topicTriggers, takers: triggers.takers, onRefused}),
+			createFunctionMessages({deliveries, call: calls.callWhole, publish: brokerPort.publishUser, onRefused}),
 			createRunAnswers({control: controlPlane, onRefused: refusedMessages(context, 'an answer to a task of a run was not taken')}),
 		),
 		topicTriggers,
@@ -325,6 +328,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		tasks.close();
 		late.archive?.close();
 		late.triggers?.close();
+		triggers.close();
 		deliveries.close();
 		calls.close();
 		inspection.close();
@@ -367,7 +371,8 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		},
 		begin() {
 			control.begin();
-			late.triggers = deliveries.begin();
+			deliveries.begin();
+			late.triggers = triggers.follow();
 			late.archive = archiveOfTerm(options, control);
 			late.signs = hearSigns(state, control);
 			late.endSweep = startArtifactSweep({
@@ -401,8 +406,8 @@ function taskProblems({log, processParts: {clock}}: ServeContext): TaskCallsOpti
 	return error => quiet('tasks', () => log.warn(error, 'a task of a workflow could not be carried out, or ended, as it should have been'));
 }
 
-/** The same of messages for functions and runs. */
-function refusedMessages({log, processParts: {clock}}: ServeContext, text: string): FunctionMessagesOptions['onRefused'] {
+/** The same of messages for functions, workflows and runs. */
+function refusedMessages({log, processParts: {clock}}: ServeContext, text: string): OnRefused {
 	const quiet = quietly(clock);
 	return ({code, message}, {topic, login = ''}) => quiet(`${code} ${login}`, () => log.warn({code, message, topic, login}, text));
 }

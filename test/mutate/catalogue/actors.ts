@@ -792,4 +792,11 @@ export const ofActors: readonly Mistake[] = [
 		becomes: 'return newest;',
 		test: 'test/actors/workflows/run-functions.test.ts',
 	},
+	{
+		what: 'runs that are over stand in the way of new ones',
+		file: 'actors/control/workflows/run.ts',
+		text: '...(isOver(run) ? [] : underWayTerms(run)),',
+		becomes: '...underWayTerms(run),',
+		test: 'test/actors/workflows/run-bound.test.ts',
+	},
 ];

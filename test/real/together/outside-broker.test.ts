@@ -13,12 +13,12 @@ import {openControl, type ControlSystem} from '../../../actors/control/start.js'
 import {openNode, type NodeSystem} from '../../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../../agent/simulated-runtime.js';
 import type {Delivery} from '../../../server/functions/delivery.js';
-import {createFunctionMessages} from '../../../server/functions/function-messages.js';
-import {followOutsideMessages} from '../../../server/functions/outside-messages.js';
-import {createTopicTriggers} from '../../../server/functions/topic-triggers.js';
 import {openMqttDoor} from '../../../server/inspect/mqtt-door.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
 import {startSweeps, type SweepResult} from '../../../server/topic-sweep.js';
+import {followOutsideMessages} from '../../../server/triggers/outside-messages.js';
+import {createTopicMessages} from '../../../server/triggers/topic-messages.js';
+import {createTopicTriggers} from '../../../server/triggers/topic-triggers.js';
 import {createTopics, gapsIn, retainedObjects} from '../../../server/topics.js';
 import type {Message} from '../../../system/kernel/behavior.js';
 import {systemClock} from '../../../system/time/clock.js';
@@ -29,6 +29,7 @@ import {openOutsideBroker, type OutsideBroker} from '../../../system/links/outsi
 import {parseOutsideUrl} from '../../../system/links/outside-url.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {messagesOf, type Heard} from '../../e2e/_ear.js';
+import {functionTakers} from '../../server/_takers.js';
 import {testCluster} from '../../server/cluster.js';
 import {controlSecret, startMosquitto, type Mosquitto} from '../_mosquitto.js';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
@@ -354,19 +355,11 @@ test('a token uses the topics of users that it names, and control hears those th
 
 	const delivered: Delivery[] = [];
 	const triggers = createTopicTriggers();
-	const messages = createFunctionMessages({
-		triggers,
-		deliveries: {
-			checkRoom: () => undefined,
-			accept(delivery) {
-				delivered.push(delivery);
-				return Promise.resolve('id');
-			},
-		},
-		call: () => Promise.reject(new Error('nobody calls')),
-		publish: (topic, payload) => control.publish(topic, payload, {retain: false}),
-		onRefused: why => t.fail(why.message),
+	const takers = functionTakers(delivery => {
+		delivered.push(delivery);
+		return Promise.resolve('id');
 	});
+	const messages = createTopicMessages({triggers, takers, onRefused: why => t.fail(why.message)});
 	const {close} = followOutsideMessages({subscribe: control.subscribe, triggers, messages, onTooMany: () => t.fail()});
 	t.teardown(close);
 	const spec = {

@@ -1,22 +1,14 @@
-// The triggers of all functions that name MQTT topics, by the levels of their filters: what a message matches is found without looking at the others.
-// It follows every change of a Function.
+// All triggers that name MQTT topics, by the levels of their filters: what a message matches is found without looking at the others. They follow
+// every change of a Function or a Workflow.
 
-import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
-import type {FunctionObject} from '../../api/kinds/function.js';
-import {limits} from '../../api/limits.js';
-import type {FunctionName} from './call.js';
+import type {ObjectKey} from '../../api/keys.js';
+import {targetOf, type Occasion, type Triggered} from './occasion.js';
 
-export type TopicTrigger = {
-	readonly function: FunctionName;
-	readonly name: string;
-	readonly filter: string;
-	readonly retries: number;
-	readonly deadLetterTopic: string | undefined;
-};
+export type TopicTrigger = Pick<Occasion, 'target' | 'trigger'> & {readonly filter: string};
 
 export type TopicTriggers = {
-	/** The Function as it is from now on; undefined: there is none any more. */
-	readonly note: (key: ObjectKey, fn: FunctionObject | undefined) => void;
+	/** The object as it is from now on; undefined: there is none any more. */
+	readonly note: (key: ObjectKey, object: Triggered | undefined) => void;
 	/** Those that the topic matches, as far as so many. */
 	readonly match: (topic: string, most: number) => readonly TopicTrigger[];
 	/** The first levels of all filters: words. Whoever hears all below them hears what is needed. */
@@ -33,17 +25,17 @@ const isEmpty = ({children, here, below}: Node): boolean => children === undefin
 
 export function createTopicTriggers(): TopicTriggers {
 	const root = newNode();
-	const ofFunctions = new Map<ObjectKey, readonly TopicTrigger[]>();
+	const ofObjects = new Map<ObjectKey, readonly TopicTrigger[]>();
 	let tell = (): void => undefined;
 	return {
-		note(key, fn) {
+		note(key, object) {
 			const before = root.children?.size ?? 0;
-			const [old, own] = [ofFunctions.get(key) ?? [], fn === undefined ? [] : topicTriggersOf(key, fn)];
+			const [old, own] = [ofObjects.get(key) ?? [], object === undefined ? [] : topicTriggersOf(key, object)];
 			const first = new Set(old.map(levelOf));
 			for (const trigger of old) remove(root, trigger);
 			for (const trigger of own) add(root, trigger);
-			if (own.length === 0) ofFunctions.delete(key);
-			else ofFunctions.set(key, own);
+			if (own.length === 0) ofObjects.delete(key);
+			else ofObjects.set(key, own);
 			if (before !== (root.children?.size ?? 0) || own.some(trigger => !first.has(levelOf(trigger)))) tell();
 		},
 		match(topic, most) {
@@ -58,11 +50,10 @@ export function createTopicTriggers(): TopicTriggers {
 
 const levelOf = ({filter}: TopicTrigger): string => filter.split('/', 1)[0] ?? '';
 
-function topicTriggersOf(key: ObjectKey, {spec}: FunctionObject): readonly TopicTrigger[] {
-	const {namespace, name} = parseObjectKey(key);
-	return (spec?.triggers ?? []).flatMap(({topic, name: trigger, retries = limits.deliveryRetries, deadLetterTopic}) =>
-		topic === undefined ? [] : [{function: {namespace, name}, name: trigger, filter: topic, retries, deadLetterTopic}],
-	);
+function topicTriggersOf(key: ObjectKey, {spec}: Triggered): readonly TopicTrigger[] {
+	const target = targetOf(key);
+	if (target === undefined) return [];
+	return (spec?.triggers ?? []).flatMap(trigger => (trigger.topic === undefined ? [] : [{target, trigger, filter: trigger.topic}]));
 }
 
 /** The levels of a filter but for the `#` at its end, and whether there is one. */

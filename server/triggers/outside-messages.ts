@@ -1,16 +1,16 @@
-// Messages that trigger functions, and answers to tasks of runs, of a broker that is another program: control subscribes to what is below the first levels
+// Messages that trigger something, and answers to tasks of runs, of a broker that is another program: control subscribes to what is below the first levels
 // of all filters, as they come and go. That broker acknowledges by itself and does not say who has published, so such a message is taken as it comes, once.
 
 import {limits} from '../../api/limits.js';
 import {runAnswersFilter} from '../../api/topics.js';
 import type {TopicListener} from '../../system/links/mqtt-link.js';
-import type {FunctionMessages} from './function-messages.js';
+import type {MessageTaker} from '../message-taker.js';
 import type {TopicTriggers} from './topic-triggers.js';
 
 export type OutsideMessagesOptions = {
 	readonly subscribe: (filter: string, listener: TopicListener) => () => void;
 	readonly triggers: Pick<TopicTriggers, 'firstLevels' | 'onFirstLevels'>;
-	readonly messages: FunctionMessages;
+	readonly messages: MessageTaker;
 	/** There are more first levels than are subscribed to. */
 	readonly onTooMany: (levels: number) => void;
 };

@@ -1,35 +1,37 @@
-// Times at which functions are called, by their triggers with a schedule: each is one delivery. A time that comes while no server leads, or while the
-// clock jumps over it, is not made up for.
+// Times that triggers with a schedule name: each is one occasion. A time that comes while no server leads, or while the clock jumps over it, is not
+// made up for.
 
 import {readSchedule, type CronSchedule} from '../../api/cron-schedule.js';
 import type {ObjectKey} from '../../api/keys.js';
-import type {FunctionObject, FunctionTrigger} from '../../api/kinds/function.js';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
-import type {Delivery} from './delivery.js';
-import {keyOf, nameOf, triggerDelivery} from './trigger-delivery.js';
+import {targetOf, type Occasion, type Triggered} from './occasion.js';
 
 export type Schedules = {
 	/** From now on these are its times. */
-	readonly set: (fn: FunctionObject) => void;
+	readonly set: (key: ObjectKey, object: Triggered) => void;
 	readonly remove: (key: ObjectKey) => void;
 	readonly close: () => void;
 };
 
-export function createSchedules(clock: Clock, deliver: (delivery: Delivery) => void): Schedules {
+export function createSchedules(clock: Clock, see: (occasion: Occasion) => void): Schedules {
 	const running = new Map<ObjectKey, readonly Cancel[]>();
 	const remove = (key: ObjectKey): void => {
 		for (const cancel of running.get(key) ?? []) cancel();
 		running.delete(key);
 	};
 	return {
-		set(fn) {
-			remove(keyOf(fn));
-			const timers = (fn.spec?.triggers ?? []).flatMap(trigger => {
-				const read = trigger.schedule === undefined ? undefined : readSchedule(trigger.schedule, trigger.timeZone);
-				return read?.ok === true ? [eachTime(clock, read.value, atMs => deliver(deliveryAt(fn, trigger, atMs)))] : [];
+		set(key, {spec}) {
+			remove(key);
+			const target = targetOf(key);
+			if (target === undefined) return;
+			const timers = (spec?.triggers ?? []).flatMap(trigger => {
+				const {schedule, timeZone, params = '{}'} = trigger;
+				const read = schedule === undefined ? undefined : readSchedule(schedule, timeZone);
+				if (read?.ok !== true) return [];
+				return [eachTime(clock, read.value, atMs => see({target, trigger, seen: {type: 'time', atMs, params}}))];
 			});
-			if (timers.length > 0) running.set(keyOf(fn), timers);
+			if (timers.length > 0) running.set(key, timers);
 		},
 		remove,
 		close() {
@@ -54,11 +56,3 @@ function eachTime(clock: Clock, schedule: CronSchedule, due: (atMs: number) => v
 	arm(schedule.nextMs(clock.nowMs()));
 	return () => cancel();
 }
-
-const deliveryAt = (fn: FunctionObject, trigger: FunctionTrigger, atMs: number): Delivery =>
-	triggerDelivery(nameOf(fn), trigger, {
-		queue: undefined,
-		contentType: 'application/json',
-		headers: {'x-troupe-scheduled-time': new Date(atMs).toISOString()},
-		body: Buffer.from(trigger.params ?? '{}'),
-	});
