@@ -61,7 +61,8 @@ const historyPrefix = '/troupe/history/';
 
 /** Where the store keeps a part of an object, and one record of its history. */
 export const partStoreKey = (key: ObjectKey, name: string): string => `${partsPrefix}${key}/${name}`;
-export const historyStoreKey = (key: ObjectKey, number: number): string => `${historyPrefixOf(key)}${String(number).padStart(historyDigits, '0')}`;
+export const historyStoreKey = (key: ObjectKey, number: number): string =>
+	`${historyPrefixOf(key)}${String(number).padStart(historyDigits, '0')}`;
 /** What the store keys of all records of an object's history begin with; they sort by number. */
 export const historyPrefixOf = (key: ObjectKey): string => `${historyPrefix}${key}/`;
 
