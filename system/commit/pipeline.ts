@@ -196,7 +196,9 @@ const hasMore = ({queue, leaving, problem}: State): boolean => queue.length > 0 
 /** A portion of what has to go, but for what was written again since: that is another object's, or a later part of the same one. */
 function leavingNow({leaving, options: {index}, inFlight}: State, room: number): readonly string[] {
 	const written = new Set(inFlight.flatMap(({beside}) => beside.map(({key}) => key)));
-	return leaving.splice(0, Math.max(0, Math.min(room, limits.leavingParts))).filter(key => !index.parts.holds(key) && !written.has(key));
+	// Each once: the history of another object of that name may have to go, too.
+	const portion = new Set(leaving.splice(0, Math.max(0, Math.min(room, limits.leavingParts))));
+	return [...portion].filter(key => !index.parts.holds(key) && !written.has(key));
 }
 
 function settle(state: State, next: Meta, settled: Settled): void {

@@ -170,3 +170,25 @@ test('keys beside objects are told from all others', t => {
 	for (const other of ['/troupe/registry/pods/default/a', '/troupe/parts/pods/default', '/troupe/history/pods/default/a/x', ''])
 		t.is(parseBesideStoreKey(other), undefined);
 });
+
+test('what has to go twice is removed once in a transaction: the store counts its records', t => {
+	const removed: (readonly string[])[] = [];
+	const run = startedPipeline(driver => ({
+		...driver,
+		commit(batch, done) {
+			removed.push(
+				batch.writes.flatMap(({key: each, body}) => (body === undefined && parseBesideStoreKey(each) !== undefined ? [each] : [])),
+			);
+			driver.commit(batch, done);
+		},
+	}));
+	for (let life = 0; life < 2; life++) {
+		submit(run, partsOf({}, life));
+		while (run.index.parts.historyOf(key) === undefined && run.world.step());
+		run.remove('a');
+		while (run.index.get(key) !== undefined && run.world.step());
+	}
+	run.world.run();
+	for (const keys of removed) t.is(new Set(keys).size, keys.length);
+	t.deepEqual(besideIn(run), []);
+});
