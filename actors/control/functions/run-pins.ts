@@ -19,8 +19,16 @@ const pinsOf = (run: Run | undefined): readonly Pin[] =>
 
 const term = ({function: name, version}: Pin): string => `function=${name}@${version}`;
 
+/** Made once for each run: it is filed anew with each of its steps. */
+const terms = new WeakMap<readonly Pin[], readonly string[]>();
+
 /** The terms under which a run is filed. */
-export const pinTerms = (run: Run): readonly string[] => pinsOf(run).map(term);
+export function pinTerms(run: Run): readonly string[] {
+	const pins = pinsOf(run);
+	const made = terms.get(pins) ?? pins.map(term);
+	terms.set(pins, made);
+	return made;
+}
 
 const isNamedByRuns = (pin: Pin, known: Pick<Known, 'countByTerm'>): boolean => known.countByTerm('runs', term(pin)) > 0;
 
