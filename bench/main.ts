@@ -33,6 +33,7 @@ import {createScope, type Scope} from './harness/scope.js';
 import {servicesBenchmark} from './services.js';
 import {startBenchmark} from './start.js';
 import {tableOf} from './harness/table.js';
+import {workflowsBenchmark} from './workflows.js';
 
 const benchmarks: readonly Benchmark[] = [
 	startBenchmark,
@@ -60,9 +61,10 @@ const benchmarks: readonly Benchmark[] = [
 	servicesBenchmark,
 	replacementBenchmark,
 	functionsBenchmark,
+	workflowsBenchmark,
 ];
 
-const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--fault NAME]... [--node-flag=--cpu-prof]
+const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--runs N] [--fault NAME]... [--node-flag=--cpu-prof]
 benchmarks: ${benchmarks.map(({name}) => name).join(', ')}`;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -74,6 +76,7 @@ async function main(argv: readonly string[]): Promise<number> {
 			'idle-seconds': {type: 'string', default: '60'},
 			pods: {type: 'string', default: '10000'},
 			nodes: {type: 'string', default: '1000'},
+			runs: {type: 'string', default: '100000'},
 			fault: {type: 'string', multiple: true, default: []},
 			'node-flag': {type: 'string', multiple: true, default: []},
 		},
@@ -85,6 +88,7 @@ async function main(argv: readonly string[]): Promise<number> {
 		idleSeconds: count('idle-seconds', values['idle-seconds']),
 		pods: count('pods', values.pods),
 		nodes: count('nodes', values.nodes),
+		runs: count('runs', values.runs),
 		nodeFlags: values['node-flag'],
 		faults: values.fault,
 	};

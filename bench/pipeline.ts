@@ -2,20 +2,17 @@
 // answer.
 
 import path from 'node:path';
-import type {ApiObject} from '../api/object.js';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/time/clock.js';
 import {connectEtcd} from '../system/store/etcd-client.js';
 import {createEtcdStore} from '../system/store/etcd-store.js';
 import {openLevelStore} from '../system/store/level-store.js';
 import {noMeta} from '../system/store/meta.js';
-import {ObjectIndex} from '../system/index/object-index.js';
-import {startPipeline, type Pipeline} from '../system/commit/pipeline.js';
-import {systemRandom} from '../system/time/random.js';
 import type {Meta, StoreDriver} from '../system/store/store.js';
 import {startEtcd} from './rigs/servers/etcd.js';
 import type {Benchmark} from './harness/benchmark.js';
 import {temporaryFolder} from './rigs/cluster/cluster.js';
+import {objectOf, openWriters} from './rigs/writers.js';
 import type {Scope} from './harness/scope.js';
 import {ratios, type Row} from './harness/table.js';
 
@@ -43,7 +40,7 @@ export const pipelineBenchmark: Benchmark = {
 type Open = (name: string) => StoreDriver | Promise<StoreDriver>;
 
 async function measured(store: string, rounds: number, scope: Scope, open: Open): Promise<readonly Row[]> {
-	const pipeline = await openPipeline(scope, await openDriver(scope, open, 'pipeline'));
+	const write = await openWriters(scope, await openDriver(scope, open, 'pipeline'));
 	const floor = openFloor(await openDriver(scope, open, 'floor'));
 	const rows: Row[] = [];
 	for (const writers of writersOf) {
@@ -51,7 +48,7 @@ async function measured(store: string, rounds: number, scope: Scope, open: Open)
 		const bare: number[] = [];
 		for (let round = 0; round < rounds; round++) {
 			bare.push(await floor(Math.min(writers, limits.batchOperations)));
-			ours.push(await write(pipeline, writers));
+			ours.push(await write({writers, ms: spellMs}));
 		}
 		rows.push(
 			{what: `${store}: ${writers} writers`, values: ours, unit: 'writes/s'},
@@ -66,69 +63,6 @@ async function openDriver(scope: Scope, open: Open, name: string): Promise<Store
 	const driver = await open(name);
 	scope.defer(() => driver.close());
 	return driver;
-}
-
-const neverFenced = (message: string): never => {
-	throw new Error(message);
-};
-
-async function openPipeline(scope: Scope, driver: StoreDriver): Promise<Pipeline> {
-	const pipeline = await new Promise<Pipeline>((resolve, reject) => {
-		startPipeline(
-			{
-				driver,
-				index: new ObjectIndex(),
-				clock: systemClock,
-				random: systemRandom,
-				defer: callback => void setImmediate(callback),
-				schemaVersionOf: () => 1,
-				upgrade: () => neverFenced('there is one schema only'),
-				onApplied: () => undefined,
-				onFenced: neverFenced,
-			},
-			outcome => (outcome.ok ? resolve(outcome.value) : reject(new Error(outcome.error.message))),
-		);
-	});
-	scope.defer(() => new Promise<void>(resolve => pipeline.stop(resolve)));
-	return pipeline;
-}
-
-const filler = 'x'.repeat(760);
-
-/** One kilobyte as JSON, another one each time. */
-const objectOf = (writer: number, turn: number): ApiObject => ({
-	apiVersion: 'v1',
-	kind: 'Pod',
-	metadata: {
-		name: `pod-${writer}`,
-		namespace: 'default',
-		uid: `00000000-0000-4000-8000-${String(writer).padStart(12, '0')}`,
-		resourceVersion: '',
-		generation: turn,
-		creationTimestamp: '2020-01-01T00:00:00Z',
-	},
-	spec: {filler, turn},
-});
-
-/** Writes a second by so many writers, each with one write open. */
-function write(pipeline: Pipeline, writers: number): Promise<number> {
-	const startedAt = performance.now();
-	let written = 0;
-	let open = writers;
-	return new Promise((resolve, reject) => {
-		const next = (writer: number): void => {
-			pipeline.submit({
-				key: `pods/default/pod-${writer}`,
-				object: objectOf(writer, ++written),
-				done(outcome) {
-					if (!outcome.ok) return reject(new Error(outcome.error.message));
-					if (performance.now() - startedAt < spellMs) return next(writer);
-					if (--open === 0) resolve((written * 1_000) / (performance.now() - startedAt));
-				},
-			});
-		};
-		for (let writer = 0; writer < writers; writer++) next(writer);
-	});
 }
 
 /** Writes a second in batches of so many, one batch after the other. */

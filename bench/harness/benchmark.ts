@@ -11,6 +11,8 @@ export type BenchOptions = {
 	/** Of `scale` and `scheduling`; `rollout` has half as many. */
 	readonly pods: number;
 	readonly nodes: number;
+	/** Of `workflows`: those that are over. */
+	readonly runs: number;
 	/** Of `docker-faults`, by name; none: all. */
 	readonly faults: readonly string[];
 	/** Given to node when it runs a cluster, such as `--cpu-prof`. */
