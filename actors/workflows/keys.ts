@@ -17,7 +17,13 @@ export const nodeNameOf = ({id, visit, state}: Pick<Frame, 'id' | 'visit' | 'sta
 export const keyOf = ({id}: Pick<RunHead, 'id'>, frame: Frame): string => `${id}/${workOf(frame)}`;
 
 /** The frame of a branch or an item that this frame's work begins. */
-export const childId = (frame: Frame, index: number): string => `${workOf(frame)}.${index}/`;
+export const childId = (frame: Frame, index: number): string => childIdsOf(frame)(index);
+
+/** The same of many. */
+export function childIdsOf(frame: Frame): (index: number) => string {
+	const work = workOf(frame);
+	return index => `${work}.${index}/`;
+}
 
 /** The frame whose work has that key; undefined for keys of other runs. */
 export function frameOfKey({id}: Pick<RunHead, 'id'>, key: string): string | undefined {

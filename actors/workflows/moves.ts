@@ -11,7 +11,7 @@ import {withinBounds} from '../../api/states-language/data-bounds.js';
 import {itemsOf, inputOf, scopeOf} from './context.js';
 import {attemptsOf, delayMsOf} from './delay.js';
 import {machineOf, stateOf, type Draft} from './draft.js';
-import {childId, keyOf, timerOf} from './keys.js';
+import {childId, childIdsOf, keyOf, timerOf} from './keys.js';
 import {outputOf} from './results.js';
 import type {Children, Frame, Phase, RunView} from './run.js';
 
@@ -147,7 +147,8 @@ function childEnded(draft: Draft, parent: Parent, bytes: number, failures: numbe
 		return failState(draft, parent, error.error);
 	}
 	if (tally.ended < parent.phase.total) return startChildren(draft, parent);
-	const outputs = Array.from({length: parent.phase.total}, (_, index) => outputOfEnded(draft.frame(childId(parent, index))?.phase));
+	const idOf = childIdsOf(parent);
+	const outputs = Array.from({length: parent.phase.total}, (_, index) => outputOfEnded(draft.frame(idOf(index))?.phase));
 	removeBelow(draft, parent);
 	finishWork(draft, parent, outputs);
 }
@@ -225,8 +226,9 @@ export function removeBelow(draft: Draft, frame: Frame): void {
 	if (phase.type !== 'children') return;
 	const {started} = draft.tally(frame.id);
 	draft.removeTally(frame.id);
+	const idOf = childIdsOf(frame);
 	for (let index = 0; index < started; index++) {
-		const child = draft.frame(childId(frame, index));
+		const child = draft.frame(idOf(index));
 		if (child === undefined) continue;
 		removeBelow(draft, child);
 		draft.remove(child.id);

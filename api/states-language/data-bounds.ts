@@ -34,17 +34,25 @@ export function jsonBytes(value: Json): number {
 function fits(value: Json | undefined, measure: Measure, depth: number): boolean {
 	if (typeof value === 'string') return take(measure, bytesOfText(value, measure.left));
 	if (typeof value !== 'object' || value === null) return take(measure, String(value).length);
-	if (depth >= limits.statesDataDepth) return false;
-	// Two brackets and the commas, or those and the colons.
+	if (depth >= limits.statesDataDepth || !take(measure, 2)) return false;
+	// A comma before all but the first; lists of what is looked at would be garbage of the size of the data.
+	let commas = 0;
 	if (Array.isArray(value)) {
-		const items = value as readonly Json[];
-		return take(measure, 2 + Math.max(0, items.length - 1)) && items.every(item => fits(item, measure, depth + 1));
+		for (const item of value as readonly Json[]) {
+			if (!take(measure, commas) || !fits(item, measure, depth + 1)) return false;
+			commas = 1;
+		}
+		return true;
 	}
-	const members = Object.entries(value).filter(([, member]) => member !== undefined);
-	return (
-		take(measure, 2 + Math.max(0, members.length - 1)) &&
-		members.every(([key, member]) => take(measure, 1 + bytesOfText(key, measure.left)) && fits(member, measure, depth + 1))
-	);
+	const members = value as {readonly [key: string]: Json | undefined};
+	for (const key of Object.keys(members)) {
+		const member = members[key];
+		if (member === undefined) continue;
+		// With its colon.
+		if (!take(measure, commas + 1 + bytesOfText(key, measure.left)) || !fits(member, measure, depth + 1)) return false;
+		commas = 1;
+	}
+	return true;
 }
 
 function take(measure: Measure, bytes: number): boolean {
@@ -54,6 +62,9 @@ function take(measure: Measure, bytes: number): boolean {
 
 const encoder = new TextEncoder();
 
+/** A text whose characters are one byte each, also as JSON. */
+const isPlain = /^[ !#-[\]-~]*$/;
+
 /** A text has at least as many bytes as characters: a longer one need not be looked at. */
 const bytesOfText = (text: string, most: number): number =>
-	text.length > most ? text.length + 2 : encoder.encode(JSON.stringify(text)).length;
+	text.length > most || isPlain.test(text) ? text.length + 2 : encoder.encode(JSON.stringify(text)).length;

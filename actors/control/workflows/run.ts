@@ -295,7 +295,8 @@ function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
 	const status: RunStatus = {
 		...run.status,
 		steps: (run.status?.steps ?? 0) + (history === undefined ? 0 : 1),
-		at: atAfter(run.status?.at ?? [], view, frames),
+		// Nothing is under way at its end, whatever thousands of frames were.
+		at: ending === null ? atAfter(run.status?.at ?? [], view, frames) : [],
 		...statusOfEnding(ending),
 	};
 	// It is status alone, and wakes nobody by itself.
@@ -320,11 +321,11 @@ function statusOfEnding(ending: RunEnding | null): RunStatus {
 	const completionTime = timeText(ending.atMs);
 	switch (ending.status) {
 		case 'succeeded':
-			return {phase: 'Succeeded', completionTime, output: ending.output, at: []};
+			return {phase: 'Succeeded', completionTime, output: ending.output};
 		case 'failed':
-			return {phase: 'Failed', completionTime, error: {error: ending.error.Error, cause: ending.error.Cause}, at: []};
+			return {phase: 'Failed', completionTime, error: {error: ending.error.Error, cause: ending.error.Cause}};
 		case 'cancelled':
-			return {phase: 'Cancelled', completionTime, at: []};
+			return {phase: 'Cancelled', completionTime};
 	}
 }
 
