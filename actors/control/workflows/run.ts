@@ -26,7 +26,7 @@ import {isWaitedFor} from '../../workflows/moves.js';
 import type {Frame, RunCommand, RunEnding, RunEvent, RunNews, RunView, Step, StepMeans} from '../../workflows/run.js';
 import {beginRun, runTimer, stepRun} from '../../workflows/step.js';
 import {pinTerms} from '../functions/run-pins.js';
-import {withCondition} from '../objects/conditions.js';
+import {withCondition, withoutCondition} from '../objects/conditions.js';
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
@@ -108,30 +108,31 @@ function reconcile(run: Run, context: Context): Reconciliation<RunStatus> {
 	return underWay(run, context);
 }
 
+/** One that can begin does so at once: it is not written before, only to say that it could. */
 function waiting(run: Run, context: Context): Reconciliation<RunStatus> {
-	const {metadata, spec, status} = run;
-	const workflow = workflowOf(run, context);
+	const {spec, status} = run;
 	const isSuspended = spec?.suspend === true;
-	const type = 'WorkflowReady';
-	const found: Omit<Condition, 'lastTransitionTime'> =
-		workflow === undefined
-			? {
-					type,
-					status: 'False',
-					reason: 'NotFound',
-					message: `there is no workflow "${spec?.workflow ?? ''}" in ${metadata.namespace ?? ''}`,
-				}
-			: workflow.status?.revisionName === undefined
-				? {type, status: 'False', reason: 'NoRevision', message: 'its definition is being kept as a revision'}
-				: {type, status: 'True', reason: 'HasRevision', message: ''};
+	const found = readiness(run, context);
+	if (found.status === 'True' && !isSuspended) return {effects: [tell(context.self, {type: 'beginRun'} satisfies BeginRun)]};
 	return {
 		status: {
 			...status,
 			phase: isSuspended ? 'Suspended' : 'Pending',
 			conditions: withCondition(status?.conditions, found, context.nowMs),
 		},
-		effects: found.status === 'True' && !isSuspended ? [tell(context.self, {type: 'beginRun'} satisfies BeginRun)] : [],
+		effects: [],
 	};
+}
+
+const workflowReady = 'WorkflowReady';
+
+function readiness(run: Run, context: Context): Omit<Condition, 'lastTransitionTime'> {
+	const {metadata, spec} = run;
+	const workflow = workflowOf(run, context);
+	const no = (reason: string, message: string) => ({type: workflowReady, status: 'False', reason, message}) as const;
+	if (workflow === undefined) return no('NotFound', `there is no workflow "${spec?.workflow ?? ''}" in ${metadata.namespace ?? ''}`);
+	if (workflow.status?.revisionName === undefined) return no('NoRevision', 'its definition is being kept as a revision');
+	return {type: workflowReady, status: 'True', reason: 'HasRevision', message: ''};
 }
 
 const workflowOf = ({metadata, spec}: Run, {known}: Context): Workflow | undefined =>
@@ -243,7 +244,7 @@ function begun(run: Run, context: Context): Handled<Run> {
 	const startTime = timeText(context.nowMs);
 	const owners = run.metadata.ownerReferences ?? [];
 	const metadata = owners.length > 0 ? run.metadata : {...run.metadata, ownerReferences: [ownerReferenceTo(workflow)]};
-	const started: Run = {...run, metadata, status: {...run.status, phase: 'Running', startTime, revisionName, steps: 0, at: []}};
+	const started: Run = {...run, metadata, status: {...begunFrom(run), phase: 'Running', startTime, revisionName, steps: 0, at: []}};
 	const definition = beginning(context, started);
 	if (typeof definition === 'string') return ended(started, stateFailed('States.Runtime', definition).error, context);
 	const secret = context.random.uuid();
@@ -253,6 +254,13 @@ function begun(run: Run, context: Context): Handled<Run> {
 	if (!handled.ok || isOver(handled.object)) return handled;
 	const parts = new Map(handled.beside?.parts).set(...secretOf(secret));
 	return {...handled, beside: {...handled.beside, parts}, effects: [...(handled.effects ?? []), ...timersOf(started, definition)]};
+}
+
+/** It does not say any more why it has waited. */
+function begunFrom({status = {}}: Run): RunStatus {
+	const {conditions: before, ...rest} = status;
+	const conditions = withoutCondition(before, workflowReady) ?? [];
+	return conditions.length === 0 ? rest : {...rest, conditions};
 }
 
 function beginning({known}: Context, run: Run): Definition | string {
@@ -371,7 +379,8 @@ function bounded(news: RunNews): RunNews {
 // ---- what follows from a step ---------------------------------------------------------------------------------------------------
 
 function childEffects(run: Run, view: RunView, {frames, head}: Step, {children}: Context): readonly Effect[] {
-	if (endingOf(head) !== null) return children.map((name): Effect => ({type: 'stopChild', name}));
+	if (endingOf(head) !== null)
+		return [...children.map((name): Effect => ({type: 'stopChild', name})), {type: 'cancelWake', name: runTimerOf(headOf(run))}];
 	const stops: Effect[] = [];
 	const spawns: Effect[] = [];
 	for (const [id, frame] of frames) {
@@ -392,10 +401,11 @@ function commandEffects(run: Run, {commands, frames, head}: Step, context: Conte
 	const effects: Effect[] = [];
 	for (const command of commands) {
 		if (command.type === 'stopTask') effects.push(stopping(command.key));
+		if (endingOf(head) !== null) continue;
 		if (command.type === 'startTimer' && command.timer === runTimerOf(headOf(run))) effects.push(timerEffect(command));
 		const id = frameIdOf(run, command);
 		const frame = id === undefined ? undefined : (frames.get(id) ?? (frames.has(id) ? undefined : view.frame(id)));
-		if (frame === undefined || frame === null || endingOf(head) !== null) continue;
+		if (frame === undefined || frame === null) continue;
 		const name = nodeNameOf(frame);
 		if (context.hasChild(name)) told.set(name, [...(told.get(name) ?? []), command]);
 	}

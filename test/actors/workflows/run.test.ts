@@ -1,6 +1,7 @@
 // Runs of workflows in the control system: what is kept of them, what they call, and what becomes of both when the control plane is killed.
 
 import test from 'ava';
+import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
 import {gives, RunCluster, throws, type Answering} from './_run-cluster.js';
 import {violationsOf} from './_run-seeds.js';
@@ -106,6 +107,16 @@ test('a run that comes before its workflow waits for it, and says so', t => {
 	cluster.workflow('w', machine({A: task()}));
 	t.is(cluster.untilOver('one').status?.phase, 'Succeeded');
 	t.is(cluster.run('one').metadata.ownerReferences?.[0]?.name, 'w');
+	t.is(cluster.run('one').status?.conditions, undefined);
+});
+
+test('a run that can begin is made, and written again only with its first step', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', machine({A: {Type: 'Pass', Next: 'B'}, B: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const written = cluster.changes.filter(({key}) => key === 'runs/default/one').map(({after}) => (after?.object as Run).status?.steps);
+	t.deepEqual(written, [undefined, 1, 2, 3]);
 });
 
 test('a suspended run takes answers and begins nothing; it goes on where it was, also after a crash', t => {
@@ -189,7 +200,8 @@ test('a run is deleted with all that is kept of it once its time is over', t => 
 test('no timer waits for a run that is kept for long; one that is woken now and then goes at its time', t => {
 	const cluster = new RunCluster(answer);
 	const hourMs = 3_600_000;
-	cluster.workflow('w', machine({A: task()}));
+	// Nor one for the time that it might have taken.
+	cluster.workflow('w', {...machine({A: task()}), TimeoutSeconds: 100_000});
 	cluster.begin('w', 'one', {}, {ttlSecondsAfterFinished: (2 * hourMs) / 1_000});
 	cluster.untilOver('one');
 	cluster.pass(hourMs);
