@@ -1341,6 +1341,13 @@ export const limits = {
 	/** What a Wait or a pause before another try lasts at most, a year and a day; and a task or a run that says how long. */
 	statesWaitSeconds: 31_622_400,
 	statesTaskSeconds: 99_999_999,
+	/**
+	 * What states inside a Parallel or a Map have told that is taken in one transaction: how many, the characters of the frames that they write as JSON, and
+	 * frames and tallies.
+	 */
+	runEventsTogether: 40,
+	runCharactersTogether: 16_384,
+	runPartsTogether: 60,
 	/** What a state of a run has told, or called, and what was not taken or could not be said, is told or called again after so long. */
 	runAgainMs: 1_000,
 	/** So long it waits for what it has called, and then asks again for the same attempt: timers can be no longer. */

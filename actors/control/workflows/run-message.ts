@@ -2,7 +2,7 @@
 
 import type {Json} from '../../../api/object.js';
 import type {StateError} from '../../../api/states-language/errors.js';
-import type {Command, Message} from '../../../system/kernel/behavior.js';
+import type {Command, Message, ReplyTo} from '../../../system/kernel/behavior.js';
 import type {RunCommand, RunEvent} from '../../workflows/run.js';
 
 export type TaskOutcome =
@@ -37,6 +37,12 @@ export type BeginRun = Message & {readonly type: 'beginRun'};
 
 /** To a run's record: what a state under way has to tell. Answered once it is committed. */
 export type RunEventTold = Message & {readonly type: 'runEvent'; readonly event: RunEvent};
+
+/** What a state inside a Parallel or a Map has told, and who waits for the answer. */
+export type ToldEvent = {readonly event: RunEvent; readonly replyTo: ReplyTo | undefined};
+
+/** To a run's record, by the outermost state: what was told inside it since the last time. Each is answered by itself. */
+export type RunEventsTold = Message & {readonly type: 'runEvents'; readonly told: readonly ToldEvent[]};
 
 /** To a run's record: one of its steps can never be committed. */
 export type FailRun = Message & {readonly type: 'failRun'; readonly error: StateError};

@@ -1,18 +1,21 @@
 // One state under way of a run: it carries out what the machine wants of it (calls of tasks, timers), and tells the run's record what has come.
 //
 // It begins with its frame as that is committed, also after a crash: a call has the key that it had. What the record has not taken is told again.
+//
+// States inside a Parallel or a Map tell the outermost state, which tells the record what has come meanwhile, all at once: while a transaction is on its
+// way, many items may end.
 
 import {objectAddress, parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
 import type {Outcome} from '../../../api/errors.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {frameOfKey, nodeNameOf} from '../../workflows/keys.js';
 import type {RunCommand, RunEvent} from '../../workflows/run.js';
 import {outstanding} from '../../workflows/step.js';
 import {definitionOf} from './run-definition.js';
 import {versionCalled} from './run-functions.js';
-import type {CallTask, CarryOut, FailRun, GoOn, RunEventTold, TaskOutcome} from './run-message.js';
+import type {CallTask, CarryOut, FailRun, GoOn, RunEventsTold, RunEventTold, TaskOutcome, ToldEvent} from './run-message.js';
 import {frameIn, headOf} from './run-parts.js';
 
 export type RunNodeInput = {readonly run: ObjectKey; readonly frame: string};
@@ -22,6 +25,9 @@ export type RunNodeState = RunNodeInput & {
 	readonly untaken: ReadonlyMap<string, RunEvent>;
 	/** The attempt that is under way at the edge. */
 	readonly call: Call | undefined;
+	/** What states inside it have told: what the record was told and has not answered yet, and what it is told next. */
+	readonly telling: readonly ToldEvent[];
+	readonly toTell: readonly ToldEvent[];
 };
 
 type Call = Extract<RunCommand, {type: 'callTask'}>;
@@ -29,16 +35,18 @@ type Call = Extract<RunCommand, {type: 'callTask'}>;
 export type RunNodeMessage =
 	| CarryOut
 	| GoOn
+	| RunEventTold
 	| {readonly type: 'fired'; readonly timer: string}
 	| Reply<TaskOutcome, 'answered'>
 	| Reply<unknown, 'taken'>
+	| Reply<unknown, 'takenTogether'>
 	/** Time to try again what failed. */
 	| {readonly type: 'tellAgain'}
 	| {readonly type: 'callAgain'};
 
 export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 	kind: 'RunNode',
-	init: (input, context) => begun({...input, untaken: new Map(), call: undefined}, context),
+	init: (input, context) => begun({...input, untaken: new Map(), call: undefined, telling: [], toTell: []}, context),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'carryOut':
@@ -46,7 +54,11 @@ export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 			case 'goOn':
 				return begun({...state, untaken: new Map(), call: undefined}, context);
 			case 'fired':
-				return told(state, {type: 'timerFired', timer: message.timer});
+				return told(state, {type: 'timerFired', timer: message.timer}, context);
+			case 'runEvent':
+				return tellingOn({...state, toTell: [...state.toTell, {event: message.event, replyTo: message.replyTo}]});
+			case 'takenTogether':
+				return takenTogether(state, message.outcome);
 			case 'answered':
 				return answered(state, message.id, message.outcome, context);
 			case 'taken':
@@ -54,7 +66,7 @@ export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 			case 'tellAgain':
 				return next(
 					state,
-					[...state.untaken.values()].map(event => ask(state, event)),
+					[...state.untaken.values()].map(event => ask(state, event, context)),
 				);
 			case 'callAgain':
 				return next(state, state.call === undefined ? [] : [perform(state, state.call, context)]);
@@ -93,7 +105,9 @@ function carryOut(state: RunNodeState, command: RunCommand, context: Context): N
 	switch (command.type) {
 		case 'continue':
 			// A run that is suspended begins no next state; it says when it goes on.
-			return runAt(state.run, context)?.spec?.suspend === true ? next(state) : told(state, {type: 'continued', frame: command.frame});
+			return runAt(state.run, context)?.spec?.suspend === true
+				? next(state)
+				: told(state, {type: 'continued', frame: command.frame}, context);
 		case 'callTask':
 			return next({...state, call: command}, [perform(state, command, context)]);
 		case 'stopTask':
@@ -133,12 +147,30 @@ function idOf(event: RunEvent): string {
 	}
 }
 
-const told = (state: RunNodeState, event: RunEvent): Next<RunNodeState> =>
-	next({...state, untaken: new Map(state.untaken).set(idOf(event), event)}, [ask(state, event)]);
+const told = (state: RunNodeState, event: RunEvent, context: Context): Next<RunNodeState> =>
+	next({...state, untaken: new Map(state.untaken).set(idOf(event), event)}, [ask(state, event, context)]);
 
-function ask({run}: RunNodeState, event: RunEvent): Effect {
+function ask({run, frame}: RunNodeState, event: RunEvent, {known}: Context): Effect {
 	const message: RunEventTold = {type: 'runEvent', event};
-	return {type: 'ask', to: objectAddress(run), message, as: 'taken', id: idOf(event)};
+	const outermost = frame === '' ? undefined : frameIn(known, run, '');
+	const to = outermost === undefined ? objectAddress(run) : `${objectAddress(run)}/${nodeNameOf(outermost)}`;
+	return {type: 'ask', to, message, as: 'taken', id: idOf(event)};
+}
+
+/** The record is told once it has answered what it was told before. */
+function tellingOn(state: RunNodeState): Next<RunNodeState> {
+	if (state.telling.length > 0 || state.toTell.length === 0) return next(state);
+	const telling = state.toTell.slice(0, limits.runEventsTogether);
+	const message: RunEventsTold = {type: 'runEvents', told: telling};
+	const asked: Effect = {type: 'ask', to: objectAddress(state.run), message, as: 'takenTogether', id: 'together'};
+	return next({...state, telling, toTell: state.toTell.slice(telling.length)}, [asked]);
+}
+
+/** The record answers each that it has taken; where it has taken none, they are told by this one. */
+function takenTogether(state: RunNodeState, outcome: Outcome<unknown>): Next<RunNodeState> {
+	const failures = outcome.ok ? [] : state.telling.flatMap(({replyTo}) => reply(replyTo, outcome));
+	const {state: after, effects} = tellingOn({...state, telling: []});
+	return next(after, [...failures, ...effects]);
 }
 
 function taken(state: RunNodeState, {id, outcome}: Reply<unknown, 'taken'>, {nowMs}: Context): Next<RunNodeState> {
@@ -176,16 +208,16 @@ function perform({run: runKey}: RunNodeState, {key, resource, input}: Call, cont
 	return {type: 'perform', command, key, as: 'answered', deadlineMs: limits.runCallMs};
 }
 
-function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome>, {nowMs}: Context): Next<RunNodeState> {
+function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome>, context: Context): Next<RunNodeState> {
 	if (state.call?.key !== key) return next(state);
 	// The edge could not say what came of it, or nothing has come for weeks: the same attempt once more.
-	if (!outcome.ok) return next(state, [again('callAgain', nowMs)]);
+	if (!outcome.ok) return next(state, [again('callAgain', context.nowMs)]);
 	const {value} = outcome;
 	switch (value.type) {
 		case 'succeeded':
-			return told({...state, call: undefined}, {type: 'taskSucceeded', key, output: value.output});
+			return told({...state, call: undefined}, {type: 'taskSucceeded', key, output: value.output}, context);
 		case 'failed':
-			return told({...state, call: undefined}, {type: 'taskFailed', key, error: value.error});
+			return told({...state, call: undefined}, {type: 'taskFailed', key, error: value.error}, context);
 		case 'waiting':
 			return next({...state, call: undefined});
 	}

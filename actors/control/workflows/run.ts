@@ -17,28 +17,29 @@ import type {Tools} from '../../../api/states-language/tools.js';
 import {parseTaskResource, type TaskResource} from '../../../api/task-resource.js';
 import {triggerLabel} from '../../../api/triggered-run.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {tell, type Context, type Effect, type Message} from '../../../system/kernel/behavior.js';
+import {reply, tell, type Context, type Effect, type Message} from '../../../system/kernel/behavior.js';
 import type {Beside} from '../../../system/index/parts.js';
 import {statesTools} from '../../../system/time/states-tools.js';
 import {machineOf} from '../../workflows/draft.js';
 import {frameOfKey, keyOf, nodeNameOf, parseTimer, runTimerOf} from '../../workflows/keys.js';
 import {isWaitedFor} from '../../workflows/moves.js';
 import type {Frame, RunCommand, RunEnding, RunEvent, RunNews, RunView, Step, StepMeans} from '../../workflows/run.js';
-import {beginRun, runTimer, stepRun} from '../../workflows/step.js';
+import {beginRun, runTimer} from '../../workflows/step.js';
 import {pinTerms} from '../functions/run-pins.js';
 import {withCondition, withoutCondition} from '../objects/conditions.js';
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {ownerReferenceTo} from '../objects/owners.js';
+import {stepsTogether} from './events-together.js';
 import {definitionOf, definitionOfRevision} from './run-definition.js';
 import {withFunctions} from './run-functions.js';
-import type {BeginRun, CarryOut, FailRun, RunEventTold, StopTask, TaskAnswered} from './run-message.js';
+import type {BeginRun, CarryOut, FailRun, RunEventTold, RunEventsTold, StopTask, TaskAnswered, ToldEvent} from './run-message.js';
 import {goOn, runNode, type RunNodeInput} from './run-node.js';
 import {framesOf, headOf, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
 import {keyOfToken, taskToken} from './task-token.js';
 
-type RunMessage = BeginRun | FailRun | RunEventTold | TaskAnswered | (Message & {readonly type: 'stopped'});
+type RunMessage = BeginRun | FailRun | RunEventTold | RunEventsTold | TaskAnswered | (Message & {readonly type: 'stopped'});
 
 export const runController = controller<Run, RunMessage>({
 	plural: 'runs',
@@ -216,6 +217,8 @@ function receive(run: Run, message: RunMessage, context: Context): Handled<Run> 
 			return begun(run, context);
 		case 'runEvent':
 			return stepped(run, message.event, context);
+		case 'runEvents':
+			return steppedTogether(run, message.told, context);
 		case 'failRun':
 			return isOver(run) ? unchanged(run) : ended(run, message.error, context);
 		case 'taskAnswered':
@@ -227,7 +230,7 @@ function receive(run: Run, message: RunMessage, context: Context): Handled<Run> 
 	}
 }
 
-const unchanged = (run: Run): Handled<Run> => ({ok: true, object: run});
+const unchanged = (run: Run) => ({ok: true, object: run}) as const;
 
 const toolsOf = ({random}: Context): Tools => statesTools(random);
 
@@ -272,12 +275,25 @@ function beginning({known}: Context, run: Run): Definition | string {
 }
 
 function stepped(run: Run, event: RunEvent, context: Context): Handled<Run> {
-	if (isOver(run) || isWaiting(run)) return unchanged(run);
+	return steppedTogether(run, [{event, replyTo: undefined}], context);
+}
+
+/** As many of the events as one transaction takes; the record comes back to the others. */
+function steppedTogether(run: Run, told: readonly ToldEvent[], context: Context): Handled<Run> {
+	if (isOver(run) || isWaiting(run)) return {...unchanged(run), effects: answersTo(told)};
 	const definition = definitionOf(context.known, run);
 	if (typeof definition === 'string') return ended(run, stateFailed('States.Runtime', definition).error, context);
 	const secret = secretIn(context.known, runKeyOf(run)) ?? '';
-	return handledStep(run, stepRun(definition, viewOf(run, context.known), event, meansOf(context, secret)), context);
+	const events = told.map(({event}) => event);
+	const taken = stepsTogether(definition, viewOf(run, context.known), events, meansOf(context, secret));
+	const handled = handledStep(run, taken.step, context);
+	if (!handled.ok) return handled;
+	const rest = told.slice(taken.events);
+	const later = rest.length === 0 ? [] : [tell(context.self, {type: 'runEvents', told: rest} satisfies RunEventsTold)];
+	return {...handled, effects: [...(handled.effects ?? []), ...answersTo(told.slice(0, taken.events)), ...later]};
 }
+
+const answersTo = (told: readonly ToldEvent[]): readonly Effect[] => told.flatMap(({replyTo}) => reply(replyTo, {ok: true, value: null}));
 
 /** It cannot go on: there is no step any more that could say so. */
 function ended(run: Run, error: StateError, context: Context): Handled<Run> {

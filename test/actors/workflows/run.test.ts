@@ -185,6 +185,28 @@ test('a Map of a thousand items is gone through with bounded steps, and leaves n
 	t.deepEqual(cluster.stored('/troupe/parts/'), []);
 });
 
+test('items of a Map that end while a transaction is on its way are taken together by the next', t => {
+	const cluster = new RunCluster(call => ({afterMs: 5, outcome: gives(call.input)}));
+	cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: machine({One: task()}, 'One'), MaxConcurrency: 100, End: true}}));
+	const items = Array.from({length: 1_000}, (_, n) => n);
+	cluster.begin('w', 'one', items);
+	for (let turns = 0; turns < 100 && cluster.run('one').status?.completionTime === undefined; turns++) cluster.pass(5);
+	t.deepEqual(cluster.run('one').status?.output, items);
+	t.true((cluster.run('one').status?.steps ?? 0) < 200);
+	t.deepEqual(cluster.violations, []);
+});
+
+test('many branches whose states begin many more stay within what one transaction takes', t => {
+	const cluster = new RunCluster(answer);
+	const inner = {Type: 'Map', ItemProcessor: machine({Z: {Type: 'Pass', End: true}}, 'Z'), ItemsPath: '$', End: true};
+	cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: machine({B: inner}, 'B'), End: true}}));
+	const items = Array.from({length: 60}, () => Array.from({length: 50}, (_, n) => n));
+	cluster.begin('w', 'one', items);
+	t.deepEqual(cluster.untilOver('one').status?.output, items);
+	cluster.settle();
+	t.deepEqual(cluster.stored('/troupe/parts/'), []);
+});
+
 test('a run is deleted with all that is kept of it once its time is over', t => {
 	const cluster = new RunCluster(answer);
 	cluster.workflow('w', machine({A: task()}));
