@@ -4,7 +4,7 @@
 import {controlDesign} from '../../../actors/control/design.js';
 import type {ControlRootInput} from '../../../actors/control/root.js';
 import type {CallTask, StopTask, TaskOutcome} from '../../../actors/control/workflows/run-message.js';
-import {frameIn, runKeyOf} from '../../../actors/control/workflows/run-parts.js';
+import {frameIn} from '../../../actors/control/workflows/run-parts.js';
 import {frameOfKey, keyOf} from '../../../actors/workflows/keys.js';
 import {failed, type Outcome} from '../../../api/errors.js';
 import {collectionAddress, controlSystem, objectAddress, objectKey} from '../../../api/keys.js';
@@ -111,7 +111,7 @@ export class RunCluster {
 		if (command.type !== 'callTask') return done(failed('ERR_INTERNAL', {message: command.type}));
 		const call = command as CallTask;
 		this.calls.push(call.key);
-		if (!this.#isUnderWay(call.key)) this.violations.push(`${call.key} is called and not under way`);
+		if (!this.#isUnderWay(call)) this.violations.push(`${call.key} is called and not under way`);
 		if (this.losesOutcome()) this.time.after(10, () => done(failed('ERR_OUTCOME_UNKNOWN', {address: 'edge'})));
 		if (this.#attempts.has(call.key)) {
 			const known = this.#attempts.get(call.key);
@@ -131,13 +131,10 @@ export class RunCluster {
 		});
 	}
 
-	#isUnderWay(key: string): boolean {
-		for (const run of this.durable.index.list('runs') as Iterable<Run>) {
-			const head = {id: run.metadata.uid};
-			const frame = frameIn(this.durable.index, runKeyOf(run), frameOfKey(head, key) ?? 'none');
-			if (frame?.phase.type === 'task' && keyOf(head, frame) === key) return true;
-		}
-		return false;
+	#isUnderWay({key, run: {namespace, name, uid}}: CallTask): boolean {
+		const head = {id: uid};
+		const frame = frameIn(this.durable.index, objectKey('runs', namespace, name), frameOfKey(head, key) ?? 'none');
+		return frame?.phase.type === 'task' && keyOf(head, frame) === key && this.durable.index.byUid(uid) !== undefined;
 	}
 
 	/** Everything that can happen without time passing; whether it has come to rest within so many turns. */
