@@ -1,5 +1,6 @@
 // A cluster of several processes, as on several hosts: servers and agents, each with a home of its own, all on loopback.
 
+import {copyFileSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import {freePorts, openHome, type Home} from './_rig.js';
 import type {Owner} from '../../bench/rigs/owner.js';
@@ -34,8 +35,18 @@ export type Server = Host & {
 };
 
 /** A server in the background, on free ports. */
-export async function openServer(owner: Owner, ...flags: readonly string[]): Promise<Server> {
+export const openServer = (owner: Owner, ...flags: readonly string[]): Promise<Server> => serverIn(openHome(owner), flags);
+
+/** Another one of the same cluster, whose key it has. */
+export function openServerBeside(owner: Owner, first: Server, ...flags: readonly string[]): Promise<Server> {
 	const home = openHome(owner);
+	const keyOf = (folder: string): string => path.join(folder, 'data', 'cluster.key');
+	mkdirSync(path.dirname(keyOf(home.home)), {recursive: true});
+	copyFileSync(keyOf(first.home), keyOf(home.home));
+	return serverIn(home, flags);
+}
+
+async function serverIn(home: Home, flags: readonly string[]): Promise<Server> {
 	await home.fine('server', '--detach', ...freePorts, ...flags);
 	const {api} = home.endpoints();
 	return {
