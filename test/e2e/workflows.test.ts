@@ -5,6 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import type {Run} from '../../api/kinds/run.js';
 import {followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
+import {dialectA, dialectB, dialectFunctions} from './_dialects.js';
 import {deploy} from './_functions.js';
 import {openFileHome} from './_rig.js';
 
@@ -14,9 +15,7 @@ let runs: Following | undefined;
 
 test.serial('functions that workflows call are deployed', async t => {
 	for (const [name, code] of Object.entries({
-		addfive: '({x}) => ({x: x + 5})',
-		a: '() => ({went: "a"})',
-		b: '() => ({went: "b"})',
+		...dialectFunctions,
 		order: 'input => ({...input, ordered: true})',
 		flaky: `(() => {
 	let calls = 0;
@@ -50,37 +49,18 @@ async function applied(name: string, text: string): Promise<string> {
 }
 
 test.serial('a workflow of dialect B, as it is written, starts with its params, and an unchanged apply starts none', async t => {
-	const manifest = `{"apiVersion": "/api/v1", "kind": "Workflow", "metadata": {"namespace": "default", "name": "print"},
- "startAt": "addFive", "params": {"x": 5},
- "nodes": {"addFive": {"type": "Task", "next": "judge"},
-           "judge": {"type": "Choice", "choices": [{"variable": "x", "numericEquals": 10, "next": "a"},
-                                                    {"variable": "x", "numericNotEquals": 10, "next": "b"}]},
-           "a": {"type": "Task"}, "b": {"type": "Task"}}}`;
-	t.regex(await applied('print.json', manifest), /workflow\.troupe\.dev\/print created/);
+	t.regex(await applied('print.json', dialectB), /workflow\.troupe\.dev\/print created/);
 	const run = await over('the run of print', ofWorkflow('print'));
 	t.deepEqual(run.status?.output, {x: 10, went: 'a'});
-	t.regex(await applied('print.json', manifest), /print unchanged/);
+	t.regex(await applied('print.json', dialectB), /print unchanged/);
 	t.is([...(runs?.objects.values() ?? [])].filter(each => ofWorkflow('print')(each as Run)).length, 1);
-	t.regex(await applied('print.json', manifest.replace('"x": 5', '"x": 6')), /print configured/);
+	t.regex(await applied('print.json', dialectB.replace('"x": 5', '"x": 6')), /print configured/);
 	const other = await over('the run of the other params', each => ofWorkflow('print')(each) && each.metadata.name !== run.metadata.name);
 	t.deepEqual(other.status?.output, {x: 11, went: 'b'});
 });
 
 test.serial('a workflow of dialect A, as it is written, starts with its entryParams', async t => {
-	const manifest = `apiVersion: v1
-kind: Workflow
-metadata: {name: judged}
-spec:
-  entryParams: '{"x": 1, "y": 2}'
-  entryNodeName: node1
-  workflowNodes:
-    - {name: node1, type: func, funcData: {funcName: addfive, funcNamespace: default, nextNodeName: node2}}
-    - {name: node2, type: choice, choiceData: {trueNextNodeName: node3, falseNextNodeName: node4,
-       checkType: numGreaterThan, checkVarName: y, compareValue: 0}}
-    - {name: node3, type: func, funcData: {funcName: a, funcNamespace: default}}
-    - {name: node4, type: func, funcData: {funcName: b, funcNamespace: default}}
-`;
-	t.regex(await applied('judged.yaml', manifest), /workflow\.troupe\.dev\/judged created/);
+	t.regex(await applied('judged.yaml', dialectA), /workflow\.troupe\.dev\/judged created/);
 	const run = await over('the run of judged', ofWorkflow('judged'));
 	t.deepEqual(run.status?.output, {x: 6, y: 2, went: 'a'});
 });

@@ -8,6 +8,8 @@ import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {lives} from '../../bench/rigs/cluster/processes.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Run} from '../../api/kinds/run.js';
+import {dialectFunctions} from '../e2e/_dialects.js';
+import {checkDialects} from './_dialect-runs.js';
 import {dockerCluster} from './_docker-cluster.js';
 import {sharedDockerd} from './_dockerd.js';
 
@@ -177,6 +179,22 @@ test.serial('a workflow calls functions in containers, tries again what failed, 
 	await fine('workflow', 'approve', 'run/contained-1');
 	await looked(/Succeeded /);
 	t.deepEqual((JSON.parse(await fine('get', 'run', 'contained-1', '-o', 'json')) as Run).status?.output, {n: 3});
+});
+
+test.serial('workflows of both dialects come to the same by manifest, command, curl and MQTT, in containers', async t => {
+	for (const [name, code] of Object.entries(dialectFunctions))
+		await deploy(name, {'func.mjs': `export default ${code};\n`}, {runtimeClassName: 'docker'});
+	await checkDialects(t, {
+		home,
+		fine,
+		async program(word, args) {
+			const {code, out, err} = await inside(word, args).ended;
+			if (code !== 0) throw new Error(`${word} ended with ${code}: ${err}${out}`);
+			return out;
+		},
+	});
+	for (const name of Object.keys(dialectFunctions)) await fine('delete', 'function', name);
+	for (const name of Object.keys(dialectFunctions)) await eventually(`${name} is gone`, async () => (await podsOf(name)).length === 0);
 });
 
 test.serial('after kill -9 of up the same containers take calls', async t => {
