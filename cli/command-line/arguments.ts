@@ -78,6 +78,8 @@ function withValue(name: string, spec: FlagSpec, value: string, word: string, wo
 	if (type === 'boolean' && value !== 'true' && value !== 'false') problems.push(`--${name} is true or false, got "${word}"`);
 	else if (value === '') problems.push(`--${name} needs a value: --${name} ${spec.value ?? 'VALUE'}`);
 	else if (type === 'number' && !isPlainNumber(value)) problems.push(`--${name} must be a number in plain digits, got "${value}"`);
+	// The library takes one pair of quotes away: those of a text in JSON are not meant.
+	else if (type === 'string') words.push(`--${name}="${value}"`);
 	else words.push(`--${name}=${value}`);
 }
 

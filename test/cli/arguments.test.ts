@@ -58,6 +58,14 @@ test('flags may be written in every usual way', async t => {
 	t.deepEqual(await parse('--dry-run=client'), {...nothing, dryRun: 'client'});
 });
 
+test('quotes of a value are its own', async t => {
+	for (const text of ['"a"', "'a'", '""', '"', "''", `"'a'"`, 'a"b"']) {
+		t.deepEqual(await parse('-n', text), {...nothing, namespace: text});
+		t.deepEqual(await parse(`--namespace=${text}`), {...nothing, namespace: text});
+		t.deepEqual(await parse('-f', text, '-f', 'b'), {...nothing, files: [text, 'b']});
+	}
+});
+
 const wrong: readonly (readonly [argv: readonly string[], message: string])[] = [
 	[['--namespac', 'x'], 'unknown flag "--namespac"; did you mean "--namespace"?'],
 	[['-z'], 'unknown flag "-z"'],
