@@ -31,6 +31,8 @@ export type KindDefinition = {
 	readonly schemaVersion?: number;
 	/** Top-level members that writers set, where they are others than `spec`. */
 	readonly content?: readonly string[];
+	/** Members of `spec` that only admins change: others may write the rest. */
+	readonly guarded?: readonly string[];
 	/** Paths of members in which null says something: it stays there, and anywhere below. In all others null is absent. */
 	readonly keepsNulls?: readonly string[];
 	/** The object without what only some readers may see, as topics and other public places show it. Without it: all of it. */
@@ -49,6 +51,10 @@ export type KindDefinition = {
 	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
 	readonly selectableFields?: {readonly [path: string]: (object: ApiObject) => string};
 };
+
+/** What a writer is told who may not change such a member. */
+export const guardedWords = ({plural}: KindDefinition, name: string, member: string): string =>
+	`${plural} "${name}" is forbidden: only logins of the role admin may change spec.${member}`;
 
 const specAlone = ['spec'];
 

@@ -184,6 +184,9 @@ export function mayInspect(identity: Identity, verb: ToolRequest['verb']): boole
 	}
 }
 
+/** Whether the identity may change what a kind keeps to admins, of objects that it may write. */
+export const mayChangeGuarded = ({role}: Identity): boolean => role === 'admin';
+
 const readVerbs = ['get', 'list', 'watch'];
 
 /** Resources of our own that are not for everyone who may write objects. */

@@ -39,6 +39,8 @@ export const clusterConfig: KindDefinition = {
 	singular: 'clusterconfig',
 	shortNames: ['config'],
 	namespaced: false,
+	// What tasks may call is reached from inside of the server's network.
+	guarded: ['workflows'],
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec ?? {})}),
 	validate,
 	refuseDeletion: ({metadata}) =>

@@ -17,7 +17,7 @@ import {refusal, valueOf} from './outcome.js';
 import {isDryRun} from './query.js';
 import {addWarnings} from './reply.js';
 import {incoming, incomingPatch, isSecret, outgoing} from './secrets.js';
-import {askObject, statusPart} from './write.js';
+import {askObject, guardedOf, statusPart} from './write.js';
 
 const mergeType = 'application/merge-patch+json';
 const strategicType = 'application/strategic-merge-patch+json';
@@ -49,7 +49,13 @@ export async function readPatch({request}: Exchange, {kind}: Target): Promise<Pa
 
 function patchCommitted(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
 	const sealed = change.patchType === undefined ? {patch: incomingPatch(backend, target, change.patch)} : change;
-	const message: PatchObject = {type: 'patch', ...sealed, ...statusPart(target), dryRun: isDryRun(exchange.query.getAll('dryRun'))};
+	const message: PatchObject = {
+		type: 'patch',
+		...sealed,
+		...statusPart(target),
+		...guardedOf(exchange, target),
+		dryRun: isDryRun(exchange.query.getAll('dryRun')),
+	};
 	return askObject(backend, exchange, target, message);
 }
 

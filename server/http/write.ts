@@ -7,7 +7,9 @@ import {inertWarnings} from '../../api/inert.js';
 import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {lostNullWarnings} from '../../api/lost-nulls.js';
-import type {ApiObject, Draft} from '../../api/object.js';
+import {guardedWords} from '../../api/kind.js';
+import {isObject, type ApiObject, type Draft} from '../../api/object.js';
+import {mayChangeGuarded} from '../../api/roles.js';
 import type {CreateObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {readDraft} from './draft.js';
 import {entryOf} from './entry.js';
@@ -21,6 +23,7 @@ import {valueOf} from './outcome.js';
 /** POST of a collection. */
 export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const {object: given, notes} = await readDraft(exchange, target);
+	checkGuarded(exchange, target, given);
 	const object = incoming(backend, target, withoutStatus(given));
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: CreateObject = {type: 'create', object, dryRun};
@@ -34,7 +37,13 @@ export async function create(backend: Backend, exchange: Exchange, target: Targe
 export async function replace(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const {object, notes} = await readDraft(exchange, target);
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
-	const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, object), ...statusPart(target), dryRun};
+	const message: ReplaceObject = {
+		type: 'replace',
+		object: incoming(backend, target, object),
+		...statusPart(target),
+		...guardedOf(exchange, target),
+		dryRun,
+	};
 	const replaced = await askObject(backend, exchange, target, message);
 	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, replaced.metadata.name)]);
 	await sendObject(backend, exchange, target.kind, replaced, 200);
@@ -42,6 +51,16 @@ export async function replace(backend: Backend, exchange: Exchange, target: Targ
 
 /** What a write says of the part it is about. */
 export const statusPart = ({subresource}: Target): {readonly subresource?: 'status'} => (subresource === 'status' ? {subresource} : {});
+
+/** What the writer may not change, for the record, which alone knows what is changed. */
+export const guardedOf = ({identity}: Exchange, {kind}: Target): {readonly guarded?: readonly string[]} =>
+	kind.guarded === undefined || mayChangeGuarded(identity) ? {} : {guarded: kind.guarded};
+
+/** Of a new object nothing is there that could stay. */
+function checkGuarded(exchange: Exchange, target: Target, {metadata, spec}: Draft): void {
+	const member = guardedOf(exchange, target).guarded?.find(each => isObject(spec) && spec[each] !== undefined);
+	if (member !== undefined) throw new AppError('ERR_FORBIDDEN', {message: guardedWords(target.kind, metadata.name ?? '', member)});
+}
 
 /** Clients send `status: {}` with new objects; a new object's status is its kind's. */
 function withoutStatus({status: _status, ...object}: Draft): Draft {

@@ -5,6 +5,7 @@
 
 import {request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions} from 'node:http';
 import {request as requestHttps} from 'node:https';
+import type {LookupFunction} from 'node:net';
 import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
 import {clusterConfigKey} from '../../actors/addresses.js';
 import {httpHostOf, httpPlaceOf, mayCall} from '../../api/http-hosts.js';
@@ -12,32 +13,36 @@ import {httpHostsOf, type ClusterConfig} from '../../api/kinds/clusterconfig.js'
 import {limits} from '../../api/limits.js';
 import type {TaskResource} from '../../api/task-resource.js';
 import {headerOf} from '../functions/function-messages.js';
+import {boundedLookup, SpecialAddress} from './called-address.js';
 import {taskAnswered, taskFailed, textOfAnswer} from './task-end.js';
 import type {TaskParts} from './task-parts.js';
 
 type Called = Extract<TaskResource, {type: 'http'}>;
 
 export async function httpTask(parts: TaskParts, task: CallTask, resource: Called, signal: AbortSignal): Promise<TaskOutcome> {
-	const refusal = refusalOf(parts, resource);
-	if (refusal !== undefined) return refusal;
-	return parts.turns.take(signal, () => posted(parts, task, resource, signal));
+	const {url} = resource;
+	const place = httpPlaceOf(url);
+	const hosts = httpHostsOf(parts.control.index.get(clusterConfigKey) as ClusterConfig | undefined);
+	if (place === undefined || !mayCall(hosts, place)) return refused(place === undefined ? url : httpHostOf(place));
+	const lookup = boundedLookup(hosts, place, parts.lookup);
+	return parts.turns.take(signal, () => posted(parts, task, {url, lookup}, signal));
 }
 
-function refusalOf({control}: TaskParts, {url}: Called): TaskOutcome | undefined {
-	const place = httpPlaceOf(url);
-	const hosts = httpHostsOf(control.index.get(clusterConfigKey) as ClusterConfig | undefined);
-	if (place !== undefined && mayCall(hosts, place)) return undefined;
-	const host = place === undefined ? url : httpHostOf(place);
+/** `through` is the name that leads there, where it is one. */
+function refused(host: string, through?: string): TaskOutcome {
 	return taskFailed(
 		'States.Permissions',
-		`this cluster does not let workflows call "${host}": it has to be in the list workflows.httpHosts, as in: troupe config set workflows.httpHosts ${host} (with a comma between several; troupe config get workflows.httpHosts shows those that are there)`,
+		`${through === undefined ? '' : `${through} leads to ${host}, which belongs to this machine, its link or its cloud: `}this cluster does not let workflows call "${host}": it has to be in the list workflows.httpHosts, as in: troupe config set workflows.httpHosts ${host} (with a comma between several; troupe config get workflows.httpHosts shows those that are there)`,
 	);
 }
+
+/** Where a request goes, and what tells the address of that name. */
+type Way = {readonly url: string; readonly lookup: LookupFunction};
 
 /** A request and why it was ended from here. */
 type UnderWay = {readonly request: ClientRequest; ending: 'late' | 'dropped' | undefined};
 
-async function posted({clock}: TaskParts, {key, input}: CallTask, {url}: Called, signal: AbortSignal): Promise<TaskOutcome> {
+async function posted({clock}: TaskParts, {key, input}: CallTask, {url, lookup}: Way, signal: AbortSignal): Promise<TaskOutcome> {
 	const body = Buffer.from(JSON.stringify(input));
 	const headers = {
 		accept: 'application/json',
@@ -46,7 +51,7 @@ async function posted({clock}: TaskParts, {key, input}: CallTask, {url}: Called,
 		'idempotency-key': headerOf(key),
 	};
 	// An agent of its own: the connection ends with the request.
-	const options: RequestOptions = {method: 'POST', headers, agent: false};
+	const options: RequestOptions = {method: 'POST', headers, agent: false, lookup};
 	const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
 	const under: UnderWay = {request, ending: undefined};
 	const end = (why: 'late' | 'dropped'): void => {
@@ -60,6 +65,7 @@ async function posted({clock}: TaskParts, {key, input}: CallTask, {url}: Called,
 		return await outcomeOf(await answerTo(request, body));
 	} catch (error) {
 		if (under.ending === 'late') return taskFailed('Http.Timeout', `${url} did not answer within ${limits.workflowHttpMs / 1_000} s`);
+		if (error instanceof SpecialAddress) return refused(httpHostOf(error.place), new URL(url).hostname);
 		return taskFailed('Http.ConnectionFailed', `${url}: ${(error as Error).message}`);
 	} finally {
 		cancel();

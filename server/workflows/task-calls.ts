@@ -20,7 +20,7 @@ import {taskFailed} from './task-end.js';
 import {taskStopped, termOver, type TaskParts} from './task-parts.js';
 import {createTurns} from './turns.js';
 
-export type TaskCallsOptions = Pick<TaskParts, 'control' | 'clock' | 'callWhole' | 'onProblem'> & {
+export type TaskCallsOptions = Pick<TaskParts, 'control' | 'clock' | 'callWhole' | 'lookup' | 'onProblem'> & {
 	/** Tasks that are being called at once. */
 	readonly most?: number;
 };

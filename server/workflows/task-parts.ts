@@ -1,5 +1,6 @@
 // What the tasks of runs are carried out with, whatever they call.
 
+import type {LookupFunction} from 'node:net';
 import type {ApiObject} from '../../api/object.js';
 import type {ObjectKey} from '../../api/keys.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
@@ -11,6 +12,8 @@ export type TaskParts = {
 	readonly control: Pick<ControlPlane, 'index' | 'ask'>;
 	readonly clock: Clock;
 	readonly callWhole: CallWhole;
+	/** Of the names that requests go to; undefined: the machine's own. */
+	readonly lookup?: LookupFunction | undefined;
 	/** Of calls, creates and requests: what only waits for somebody else has no turn. */
 	readonly turns: Turns;
 	/** Calls back with each committed change of that object: as it is now, or was last. What comes back ends that. */

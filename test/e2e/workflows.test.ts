@@ -1,11 +1,12 @@
 // Workflows in a cluster: those of both older dialects and of the canonical form, whose tasks call real functions.
 
-import {writeFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {Run} from '../../api/kinds/run.js';
 import {followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
 import {dialectA, dialectB, dialectFunctions} from './_dialects.js';
+import {ask} from '../server/support.js';
 import {deploy} from './_functions.js';
 import {openFileHome} from './_rig.js';
 
@@ -94,4 +95,51 @@ test.serial('a run that fails says with what, and a run that calls what is not t
 	t.is((await over('the run of missing', ofWorkflow('missing'))).status?.error?.error, 'Function.NotFound');
 	t.is((await over('the run of forbidden', ofWorkflow('forbidden'))).status?.error?.error, 'States.Permissions');
 	t.regex(await cluster.fine('get', 'runs'), /missing-\S+ +missing +Failed +Function\.NotFound/);
+});
+
+test.serial('only an admin changes which hosts workflows may call; an editor changes the rest of the ClusterConfig', async t => {
+	const one = '/apis/troupe.dev/v1/clusterconfigs/cluster';
+	const {api} = cluster.endpoints();
+	const ca = readFileSync(`${cluster.home}/ca.crt`, 'utf8');
+	const asRole = async (role: string) => {
+		const token = (await cluster.fine('token', 'create', `a-${role}`, '--role', role)).trim();
+		return async (
+			method: string,
+			body?: object,
+			type = 'application/json',
+			path = one,
+		): Promise<{readonly status: number; readonly text: string}> => {
+			const headers = {authorization: `Bearer ${token}`, ...(body === undefined ? {} : {'content-type': type})};
+			return ask(api + path, {method, ca, headers, ...(body === undefined ? {} : {body: JSON.stringify(body)})});
+		};
+	};
+	const merge = 'application/merge-patch+json';
+	const hosts = (...httpHosts: readonly string[]) => ({spec: {workflows: {httpHosts}}});
+	const add = [{op: 'add', path: '/spec/workflows/httpHosts/-', value: '169.254.169.254'}];
+	const editor = await asRole('edit');
+	const object = JSON.parse((await editor('GET')).text) as {spec: object};
+	for (const [method, body, type] of [
+		['PATCH', hosts('169.254.169.254'), merge],
+		['PATCH', {spec: {scheduler: {strategy: 'round-robin'}, ...hosts('127.0.0.1').spec}}, merge],
+		['PATCH', add, 'application/json-patch+json'],
+		['PUT', {...object, spec: {...object.spec, ...hosts('127.0.0.1:8080').spec}}, undefined],
+	] as const) {
+		const {status, text} = await editor(method, body, type);
+		t.is(status, 403, text);
+		t.regex(text, /clusterconfigs \\"cluster\\" is forbidden: only logins of the role admin may change spec\.workflows/);
+	}
+	t.is(
+		(await editor('POST', {metadata: {name: 'cluster'}, ...hosts('127.0.0.1')}, 'application/json', '/apis/troupe.dev/v1/clusterconfigs'))
+			.status,
+		403,
+	);
+	t.is(await cluster.fine('config', 'get', 'workflows.httpHosts'), '<none>\n');
+	t.is((await editor('PATCH', {spec: {scheduler: {strategy: 'round-robin'}}}, merge)).status, 200);
+	t.is((await editor('PATCH', hosts(), merge)).status, 200, 'what changes nothing is no change');
+	for (const role of ['view', 'tool']) t.is((await (await asRole(role))('PATCH', hosts(), merge)).status, 403);
+	const admin = await asRole('admin');
+	t.is((await admin('PATCH', add, 'application/json-patch+json')).status, 200);
+	t.is(await cluster.fine('config', 'get', 'workflows.httpHosts'), '169.254.169.254\n');
+	t.is((await editor('PATCH', hosts(), merge)).status, 403, 'what an admin has listed stays');
+	t.is((await editor('PUT', {...object, metadata: {name: 'cluster'}})).status, 403, 'also where all is replaced');
 });

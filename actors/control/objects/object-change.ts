@@ -1,9 +1,9 @@
 // What a write makes of an object: the new one, the changed one, or why not. Pure; what does not change keeps its reference.
 
 import {admitUpdate} from '../../../api/admission.js';
-import {keepReference} from '../../../api/equal.js';
+import {deepEqual, keepReference} from '../../../api/equal.js';
 import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
-import {contentOf, memberOf, type KindDefinition} from '../../../api/kind.js';
+import {contentOf, guardedWords, memberOf, type KindDefinition} from '../../../api/kind.js';
 import {isObject, timestampOf, type ApiObject, type Draft, type JsonObject, type ObjectMeta} from '../../../api/object.js';
 import {applyPatch} from '../../../api/patch.js';
 import {scaled, scaleOf} from '../../../api/scale.js';
@@ -87,6 +87,21 @@ export function updatedMetadata(old: ObjectMeta, wanted: Draft['metadata'], spec
 }
 
 const isEmpty = (value: object | undefined): boolean => value === undefined || Object.keys(value).length === 0;
+
+/** Why the writer may not make this of the object. A member that was never written is as the kind has it by default. */
+export function guardedRefusal(
+	definition: KindDefinition,
+	object: ApiObject,
+	changed: ApiObject,
+	guarded: readonly string[] = [],
+): Failure | undefined {
+	if (guarded.length === 0) return undefined;
+	const before = definition.defaults(object, object);
+	const other = guarded.find(member => !deepEqual(specMember(before, member), specMember(changed, member)));
+	return other === undefined ? undefined : failure('ERR_FORBIDDEN', {message: guardedWords(definition, object.metadata.name, other)});
+}
+
+const specMember = ({spec}: {readonly spec?: unknown}, member: string): unknown => memberOf(spec ?? {}, member);
 
 export function violatedPrecondition(
 	definition: KindDefinition,

@@ -10,6 +10,8 @@ import type {ReplyTo} from '../../../system/kernel/behavior.js';
 type WriteOptions = {
 	/** Validate and default, answer with the result, keep nothing. */
 	readonly dryRun?: boolean;
+	/** Members of `spec` that the writer may not change. */
+	readonly guarded?: readonly string[];
 	readonly replyTo?: ReplyTo | undefined;
 };
 

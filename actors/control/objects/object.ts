@@ -34,7 +34,16 @@ import {noFailures, type Controller, type Failures} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
 import {normal, warning} from './event.js';
 import {condemnation, inheritedPropagation, isDeleting, withoutLeavingOwners} from './garbage.js';
-import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
+import {
+	admitted,
+	guardedRefusal,
+	keptStatus,
+	newObject,
+	patched,
+	updatedMetadata,
+	violatedPrecondition,
+	withStatusOf,
+} from './object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
 import {mayFit, quotaRefusalIn, type QuotaRefusal} from './quota-wait.js';
 import {troubleOf} from './trouble.js';
@@ -189,6 +198,8 @@ function write(
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
 	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
+	const forbidden = guardedRefusal(kind.definition, object, changed.value, message.guarded);
+	if (forbidden !== undefined) return next(state, fail(message.replyTo, forbidden));
 	const isDue = message.subresource === undefined && kind.controller.allotment?.isDue(changed.value, object) === true;
 	return isDue
 		? next(state, [allotting(kind, object, message, changed.value)])

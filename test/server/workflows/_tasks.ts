@@ -1,5 +1,6 @@
 // Tasks of runs over a cluster in memory, with functions that answer as a test says.
 
+import type {LookupFunction} from 'node:net';
 import type {CallTask, TaskOutcome} from '../../../actors/control/workflows/run-message.js';
 import type {ClusterConfig} from '../../../api/kinds/clusterconfig.js';
 import type {Outcome} from '../../../api/errors.js';
@@ -30,7 +31,7 @@ export const aTask = (resource: string, more: Partial<CallTask> = {}): CallTask 
 /** What was just begun without a wait is over. */
 export const settled = (): Promise<void> => new Promise(resolve => void setTimeout(resolve));
 
-export function taskWorld(most?: number) {
+export function taskWorld(most?: number, lookup?: LookupFunction) {
 	const cluster = testCluster();
 	const clock = new ManualClock();
 	const problems: unknown[] = [];
@@ -44,6 +45,7 @@ export function taskWorld(most?: number) {
 					resolve({status, contentType: undefined, body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))});
 				calls.push({fn, call, answer, fail: reject});
 			}),
+		lookup,
 		onProblem: error => void problems.push(error),
 		...(most === undefined ? {} : {most}),
 	});

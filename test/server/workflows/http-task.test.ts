@@ -1,9 +1,10 @@
 import http, {type IncomingMessage, type ServerResponse} from 'node:http';
-import net, {type AddressInfo} from 'node:net';
+import net, {type AddressInfo, type LookupFunction} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {limits} from '../../../api/limits.js';
 import type {TaskOutcome} from '../../../actors/control/workflows/run-message.js';
+import {isSpecialAddress} from '../../../server/workflows/called-address.js';
 import {aTask, failure, taskWorld} from './_tasks.js';
 
 type Seen = {
@@ -14,7 +15,7 @@ type Seen = {
 };
 
 /** A server on a port of its own, what it was asked, and a world that may call it. */
-async function asked(t: ExecutionContext, answer: (request: IncomingMessage, response: ServerResponse) => void) {
+async function asked(t: ExecutionContext, answer: (request: IncomingMessage, response: ServerResponse) => void, lookup?: LookupFunction) {
 	const seen: Seen[] = [];
 	const connections = new Set<net.Socket>();
 	const server = http.createServer((request, response) => {
@@ -36,7 +37,7 @@ async function asked(t: ExecutionContext, answer: (request: IncomingMessage, res
 		server.close();
 	});
 	const {port} = server.address() as AddressInfo;
-	const world = taskWorld();
+	const world = taskWorld(undefined, lookup);
 	world.allow(`127.0.0.1:${port}`);
 	const url = `http://127.0.0.1:${port}/orders?a=b`;
 	return {
@@ -160,6 +161,50 @@ test('a host that the cluster does not allow is not called, and the cause says w
 	t.deepEqual(seen, []);
 	allow(host);
 	t.is((await posted()).type, 'succeeded');
+});
+
+test('a name that leads to the machine itself is not called unless the list has that address, too, whatever the name says the next time', async t => {
+	let looks = 0;
+	const lookup: LookupFunction = (_, {all}, callback) => {
+		looks++;
+		if (all === true) callback(null, [{address: '127.0.0.1', family: 4}]);
+		else callback(null, '127.0.0.1', 4);
+	};
+	const {allow, outcome, seen, url} = await asked(t, answering(200, '1'), lookup);
+	const {port} = new URL(url);
+	const ended = (host: string) => within('the end of the task', outcome(aTask(`http://${host}:${port}/`)));
+	for (const hosts of [[`api.example.com:${port}`], [`*.example.com:${port}`, '127.0.0.1', `127.0.0.1:1`]]) {
+		allow(...hosts);
+		const refused = await ended('api.example.com');
+		if (refused.type !== 'failed') return t.fail();
+		t.is(refused.error.Error, 'States.Permissions');
+		t.regex(refused.error.Cause, /^api\.example\.com leads to 127\.0\.0\.1:\d+, which belongs to this machine/);
+		t.true(refused.error.Cause.includes(`troupe config set workflows.httpHosts 127.0.0.1:${port} `), refused.error.Cause);
+	}
+	t.deepEqual([seen, looks], [[], 2]);
+	allow(`api.example.com:${port}`, `127.0.0.1:${port}`);
+	t.is((await ended('api.example.com')).type, 'succeeded');
+	allow(`localhost:${port}`);
+	t.is((await ended('localhost')).type, 'succeeded');
+	t.is(looks, 4);
+});
+
+test('addresses of the machine, its link and its cloud are special, in each form, and no others', t => {
+	const special = [
+		'127.0.0.1',
+		'127.255.0.9',
+		'0.0.0.0',
+		'169.254.169.254',
+		'100.100.100.200',
+		'168.63.129.16',
+		'::',
+		'::1',
+		'fe80::1',
+		'fe80::1%eth0',
+	];
+	for (const address of [...special, 'fd00:ec2::254', '::ffff:127.0.0.1', '::ffff:a9fe:a9fe']) t.true(isSpecialAddress(address), address);
+	for (const address of ['10.0.0.7', '192.168.0.1', '8.8.8.8', '::ffff:8.8.8.8', '2001:db8::1', 'fd00::1'])
+		t.false(isSpecialAddress(address), address);
 });
 
 test('a request that takes too long, or that nobody waits for any more, is cut', async t => {
