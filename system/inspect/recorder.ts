@@ -64,7 +64,9 @@ export class Recorder {
 				const after = next === undefined ? json : this.#leave(address, next.state, encoded);
 				const delta = deltaOf(json, after);
 				room.bytes -= Buffer.byteLength(JSON.stringify(delta));
-				const parts = {context: watched.recorded(encoded), effects: (next?.effects ?? []).map(effect => encoded(effect))};
+				const secrets = secretsBeside(next?.beside?.parts, this.#isSecret);
+				if (secrets.size > 0) isRedacted = true;
+				const parts = {context: watched.recorded(encoded, secrets), effects: (next?.effects ?? []).map(effect => encoded(effect))};
 				if (room.bytes < 0) throw new NotPortable('it is too large');
 				const redacted = isRedacted ? {redacted: true as const} : {};
 				return {address, behavior, cause: context.cause, from, ...ofBefore, after: delta, ...parts, ...outcome, ...redacted};
@@ -109,6 +111,10 @@ export class Recorder {
 		this.#left.delete(address);
 	}
 }
+
+/** What the step keeps of it is in no record, but the chance that it was made of would be. */
+const secretsBeside = (parts: ReadonlyMap<string, Json | undefined> = new Map(), isSecret: IsSecret = () => false): ReadonlySet<unknown> =>
+	new Set([...parts].filter(([name, part]) => isSecret(parts, name, part)).map(([, part]) => part));
 
 type Attempt<Value> = {readonly ok: true; readonly value: Value} | {readonly ok: false; readonly error: unknown};
 

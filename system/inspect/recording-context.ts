@@ -17,8 +17,8 @@ type Read = {
 	list?: ApiObject[];
 	whole?: true;
 	number?: number;
-	/** Null: there is no such part. */
-	part?: Json;
+	/** By name: what is secret is known by it. */
+	parts?: ReadonlyMap<string, Json>;
 };
 
 class RecordingKnown implements Known {
@@ -80,13 +80,13 @@ class RecordingKnown implements Known {
 
 	part(key: ObjectKey, name: string): Json | undefined {
 		const part = this.#known.part(key, name);
-		this.#read('part', [key, name]).part = part ?? null;
+		this.#read('part', [key, name]).parts = new Map(part === undefined ? [] : [[name, part]]);
 		return part;
 	}
 
 	partsOf(key: ObjectKey): ReadonlyMap<string, Json> {
 		const parts = this.#known.partsOf(key);
-		this.#read('partsOf', [key]).part = [...parts] as Json;
+		this.#read('partsOf', [key]).parts = new Map(parts);
 		return parts;
 	}
 
@@ -171,8 +171,8 @@ export class RecordingContext implements Context {
 		return (this.#pending ??= new Map(this.#context.pending));
 	}
 
-	/** What was asked, each object once. `encode` may throw. */
-	recorded(encode: (value: unknown) => Json): RecordedContext {
+	/** What was asked, each object once; of UUIDs none that has become a secret. `encode` may throw. */
+	recorded(encode: (value: unknown) => Json, secrets: ReadonlySet<unknown>): RecordedContext {
 		const objects = new Map<ApiObject, number>();
 		const placeOf = (object: ApiObject): number => {
 			const place = objects.get(object);
@@ -188,7 +188,9 @@ export class RecordingContext implements Context {
 			...(this.#children === undefined ? {} : {children: encode(this.#children) as readonly string[]}),
 			...(this.#hasChild.size === 0 ? {} : {hasChild: encode([...this.#hasChild]) as unknown as readonly (readonly [string, boolean])[]}),
 			...(this.#draws.length === 0 ? {} : {draws: encode(this.#draws) as readonly number[]}),
-			...(this.#uuids.length === 0 ? {} : {uuids: encode(this.#uuids) as readonly string[]}),
+			...(this.#uuids.length === 0
+				? {}
+				: {uuids: encode(this.#uuids.map(uuid => (secrets.has(uuid) ? '<secret>' : uuid))) as readonly string[]}),
 			...(this.#pending === undefined ? {} : {pending: encode(this.#pending)}),
 			...(version === undefined ? {} : {version}),
 			...(reads.length === 0 ? {} : {reads: encode(reads) as unknown as readonly RecordedRead[]}),
@@ -202,8 +204,11 @@ function kept<Value>(list: Value[], value: Value): Value {
 	return value;
 }
 
-function readOf({ask, of, object, list, whole, number, part}: Read, placeOf: (object: ApiObject) => number): RecordedRead {
-	if (part !== undefined) return {ask, of, part};
+function readOf(
+	{ask, of, object, list, whole, number, parts}: Read,
+	placeOf: (object: ApiObject) => number,
+): Omit<RecordedRead, 'parts'> & Pick<Read, 'parts'> {
+	if (parts !== undefined) return {ask, of, parts};
 	if (number !== undefined) return {ask, of, number};
 	if (list !== undefined) return {ask, of, list: list.map(placeOf), ...(whole === undefined ? {} : {whole})};
 	return {ask, of, object: object === undefined ? -1 : placeOf(object)};

@@ -77,7 +77,10 @@ function knownOf(
 	};
 	const one = (ask: string, of: readonly Json[]): ApiObject | undefined => objectAt(readOf(ask, of)?.object ?? -1);
 	const number = (ask: string, of: readonly Json[]): number => readOf(ask, of)?.number ?? 0;
-	const partRead = (ask: string, of: readonly Json[]): Json => readOf(ask, of)?.part ?? null;
+	const partsRead = (ask: string, of: readonly Json[]): ReadonlyMap<string, Json> => {
+		const parts = readOf(ask, of)?.parts;
+		return parts === undefined ? new Map<string, Json>() : (decode(parts, shared) as Map<string, Json>);
+	};
 	function* each(ask: string, of: readonly Json[]): Iterable<ApiObject> {
 		const read = readOf(ask, of);
 		for (const place of read?.list ?? []) {
@@ -102,7 +105,7 @@ function knownOf(
 		countOf: (plural, namespace) => number('countOf', [plural, namespace]),
 		countInNamespace: namespace => number('countInNamespace', [namespace]),
 		inNamespace: namespace => each('inNamespace', [namespace]),
-		part: (key, name) => partRead('part', [key, name]) ?? undefined,
-		partsOf: key => new Map((partRead('partsOf', [key]) ?? []) as [string, Json][]),
+		part: (key, name) => partsRead('part', [key, name]).get(name),
+		partsOf: key => partsRead('partsOf', [key]),
 	};
 }

@@ -14,8 +14,8 @@ export type RecordedRead = {
 	readonly list?: readonly number[];
 	readonly whole?: true;
 	readonly number?: number;
-	/** Of `part` and `partsOf`; null: there is none. */
-	readonly part?: Json;
+	/** Of `part` and `partsOf`: a map of those that there are. */
+	readonly parts?: Json;
 };
 
 /** What the step looked at. */

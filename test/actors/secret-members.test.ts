@@ -18,4 +18,12 @@ test('values of Secrets, sealed texts, logins and variables made of Secrets are 
 	for (const member of ['token', 'password', 'credential']) t.true(of({[member]: 'x'}, member), member);
 	t.false(of({token: undefined}, 'token'));
 	t.true(isSecretMember(new Map(), 'password', 'x'));
+	const token = `uid/2-Each.1.0/1-Ask.1~${'0a1b'.repeat(10)}`;
+	for (const text of [token, `https://example.com/${token}/yes`])
+		t.true(of({link: text}, 'link') && isSecretMember([text], '0', text), text);
+	for (const text of ['uid/1-Ask.1', `~${'0a1b'.repeat(10)}`, 'v1.2~3']) t.false(of({link: text}, 'link'), text);
+	t.deepEqual(
+		[isSecretMember(new Map(), 'secret', 'x'), isSecretMember(new Map(), 'frame/', {}), of({secret: 'x'}, 'secret')],
+		[true, false, false],
+	);
 });

@@ -501,8 +501,15 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a task calls any host over HTTP',
 		file: 'server/workflows/http-task.ts',
-		text: 'if (place !== undefined && mayCall(hosts, place)) return undefined;',
-		becomes: 'if (place !== undefined && (mayCall(hosts, place) || place.port > 0)) return undefined;',
+		text: 'if (place === undefined || !mayCall(hosts, place)) return refused',
+		becomes: 'if (place === undefined || (!mayCall(hosts, place) && place.port < 1)) return refused',
+		test: 'test/server/workflows/http-task.test.ts',
+	},
+	{
+		what: 'a name that leads to the machine itself is called',
+		file: 'server/workflows/called-address.ts',
+		text: 'find(each => !mayCall(hosts, each))',
+		becomes: 'find(each => !mayCall(hosts, each) && each.port < 1)',
 		test: 'test/server/workflows/http-task.test.ts',
 	},
 	{

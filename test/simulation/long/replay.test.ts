@@ -2,44 +2,12 @@ import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
 import {controlDesign} from '../../../actors/control/design.js';
 import {nodeDesign} from '../../../actors/node/design.js';
-import {isSecretMember} from '../../../actors/secret-members.js';
-import {addProbe} from '../../../system/inspect/probes.js';
-import {Recorder, type Recording} from '../../../system/inspect/recorder.js';
 import {replay, type Behaviors} from '../../../system/inspect/replay.js';
 import type {StepRecord} from '../../../system/inspect/step-record.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
+import {record} from '../../actors/_recorded.js';
 import {runPlan, type RunOptions} from '../run.js';
 import {planOf} from '../scenarios.js';
-
-/** Records every step of a system, by what the kernel tells a probe. */
-function record({kernel}: ActorSystem): readonly StepRecord[] {
-	const recorder = new Recorder(isSecretMember);
-	const records: StepRecord[] = [];
-	addProbe(kernel, {
-		arrives: (_cell, envelope) => envelope,
-		happens: () => undefined,
-		refused: () => undefined,
-		begins({address, spec, state}, trigger, call) {
-			let recording: Recording | undefined;
-			const seen = {
-				span: undefined,
-				context(context: Recording['context']) {
-					recording = recorder.begin({address, behavior: spec.behavior, from: trigger.from, state, call}, context);
-					return recording.context;
-				},
-				ran(next: Parameters<Recording['done']>[0]) {
-					if (recording !== undefined) records.push(recording.done(next));
-				},
-				real: () => undefined,
-				notCommitted: () => undefined,
-				notUnderstood: () => undefined,
-				crashed: () => undefined,
-			};
-			return {...trigger, seen};
-		},
-	});
-	return records;
-}
 
 type Side = {readonly name: string; readonly behaviors: Behaviors; readonly options: (look: (system: ActorSystem) => void) => RunOptions};
 
