@@ -45,6 +45,8 @@ export type KindDefinition = {
 	readonly initialStatus?: (object: Draft) => unknown;
 	/** A new object with what follows from its uid, which only the server gives. Without it: nothing does. */
 	readonly made?: (object: ApiObject) => ApiObject;
+	/** Its status is what its record goes on from: nobody writes it from outside. Without it: who may write the object may. */
+	readonly ownsStatus?: true;
 	/** Why no one may delete this object; undefined when it may be deleted. Without it: never refused. */
 	readonly refuseDeletion?: (object: ApiObject) => string | undefined;
 	readonly columns: readonly Column[];

@@ -30,6 +30,8 @@ export const run: KindDefinition = {
 	keepsNulls: ['spec.input', 'status.output'],
 	defaults: withDefaults,
 	validate,
+	// The machine goes on from it.
+	ownsStatus: true,
 	initialStatus: (): RunStatus => ({phase: 'Pending'}),
 	columns: [
 		nameColumn,

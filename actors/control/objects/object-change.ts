@@ -49,8 +49,14 @@ export function withStatusOf(object: ApiObject, wanted: Draft): Outcome<ApiObjec
 	const checked = admitUpdate({...object, status: wanted.status}, object);
 	if (!checked.ok) return checked;
 	const status = keepReference(object.status, checked.value.status);
-	return {ok: true, value: status === object.status ? object : {...object, status}};
+	if (status === object.status) return {ok: true, value: object};
+	return checked.kind.ownsStatus === true
+		? failed('ERR_FORBIDDEN', {message: ownStatusWords(checked.kind, object)})
+		: {ok: true, value: {...object, status}};
 }
+
+const ownStatusWords = ({plural, kind}: KindDefinition, {metadata}: ApiObject): string =>
+	`${plural} "${metadata.name}" is forbidden: the status of a ${kind} is written by the cluster alone`;
 
 /** The object with what an update may change; the same reference where nothing does. */
 export function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {

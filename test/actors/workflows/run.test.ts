@@ -285,3 +285,24 @@ test('a step that can never be committed ends its run, and says so', t => {
 	t.deepEqual(cluster.run('one').status?.error, {error: 'States.DataLimitExceeded', cause: 'too much'});
 	t.deepEqual(cluster.stored('/troupe/parts/'), []);
 });
+
+test('nobody writes the status of a run from outside; one that is as it was changes nothing', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', machine({A: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const before = cluster.run('one');
+	for (const status of [
+		{startTime: 'now'},
+		{completionTime: '2030-01-01T00:00:00Z'},
+		{phase: 'Succeeded'},
+		{steps: 0},
+		{revisionName: null},
+	]) {
+		const refused = cluster.tellRun('one', {type: 'patch', subresource: 'status', patch: {status}});
+		if (refused.ok) return t.fail(JSON.stringify(status));
+		t.like(refused.error, {code: 'ERR_FORBIDDEN', message: 'runs "one" is forbidden: the status of a Run is written by the cluster alone'});
+	}
+	t.true(cluster.tellRun('one', {type: 'replace', subresource: 'status', object: before}).ok);
+	t.is(cluster.run('one'), before);
+});
