@@ -1,23 +1,24 @@
 // Bounds of the data of a run: how many bytes it is as JSON, and how deep it goes. Measured without making the text, which may be
-// far larger than the data in memory: a template can name one value ten thousand times.
+// far larger than the data in memory: a template can name one value ten thousand times. And what no object of the cluster may have is in no data
+// either: a run with it could be shown and not be changed any more.
 
 import {limits} from '../limits.js';
 import type {Json} from '../object.js';
 import {EvaluationError} from './errors.js';
 
-type Measure = {left: number};
+type Measure = {left: number; foreign?: string};
 
-/** Throws States.DataLimitExceeded for data that is too large or too deep. `what` begins its words: "the output". */
+/** Throws States.DataLimitExceeded for data that is too large, too deep or of no object. `what` begins its words: "the output". */
 export function withinBounds(value: Json, what: string): Json {
 	const problem = dataProblem(value);
 	if (problem !== undefined) throw new EvaluationError('States.DataLimitExceeded', `${what} ${problem}`);
 	return value;
 }
 
-/** In what data is too much for a run; undefined where it is not. */
+/** In what data is too much for a run, or what it has that none may have; undefined where it is as it may be. */
 export function dataProblem(value: Json): string | undefined {
 	const measure: Measure = {left: limits.statesDataBytes};
-	if (fits(value, measure, 0)) return undefined;
+	if (fits(value, measure, 0)) return measure.foreign;
 	return measure.left < 0 ? `has more than ${limits.statesDataBytes} bytes` : `is nested deeper than ${limits.statesDataDepth} levels`;
 }
 
@@ -33,6 +34,7 @@ export function jsonBytes(value: Json): number {
 
 function fits(value: Json | undefined, measure: Measure, depth: number): boolean {
 	if (typeof value === 'string') return take(measure, bytesOfText(value, measure.left));
+	if (typeof value === 'number' && !Number.isFinite(value)) measure.foreign ??= `has a number that is none, or is too large: ${value}`;
 	if (typeof value !== 'object' || value === null) return take(measure, String(value).length);
 	if (depth >= limits.statesDataDepth || !take(measure, 2)) return false;
 	// A comma before all but the first; lists of what is looked at would be garbage of the size of the data.
@@ -48,6 +50,7 @@ function fits(value: Json | undefined, measure: Measure, depth: number): boolean
 	for (const key of Object.keys(members)) {
 		const member = members[key];
 		if (member === undefined) continue;
+		if (key === '__proto__') measure.foreign ??= 'has a member "__proto__", which cannot be the name of a field';
 		// With its colon.
 		if (!take(measure, commas + 1 + bytesOfText(key, measure.left)) || !fits(member, measure, depth + 1)) return false;
 		commas = 1;

@@ -3,7 +3,7 @@
 import {limits} from '../../api/limits.js';
 import {isObject, type Json, type JsonObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
-import {withinBytes} from '../../api/states-language/data-bounds.js';
+import {dataProblem} from '../../api/states-language/data-bounds.js';
 import type {TaskAnswered} from '../../actors/control/workflows/run-message.js';
 
 export type TaskAnswer = Pick<TaskAnswered, 'task' | 'outcome'>;
@@ -66,10 +66,10 @@ function outcomeOf(body: JsonObject): Read<TaskAnswered['outcome']> {
 }
 
 /** What no state could have is not taken: the task would fail for it, and it can be answered once. */
-const outputOf = (output: Json): Read<TaskAnswered['outcome']> =>
-	withinBytes(output, limits.statesDataBytes)
-		? {ok: true, value: {type: 'succeeded', output}}
-		: wrong(`output must be at most ${limits.statesDataBytes} bytes of JSON, nested at most ${limits.statesDataDepth} levels`);
+function outputOf(output: Json): Read<TaskAnswered['outcome']> {
+	const problem = dataProblem(output);
+	return problem === undefined ? {ok: true, value: {type: 'succeeded', output}} : wrong(`output ${problem}`);
+}
 
 function errorOf(value: Json): Read<TaskAnswered['outcome']> {
 	const {error, cause = '', ...others} = isObject(value) ? value : {};

@@ -66,6 +66,8 @@ test('an answer that will never be one is taken and told, and no run hears of it
 		{token: 't'},
 		{state: 'Ask', output: 1},
 		{key: 'k', output: 1},
+		'{"token": "t", "output": [1e999]}',
+		'{"token": "t", "output": {"a": {"__proto__": 1}}}',
 	])
 		await say(payload);
 	await say({token: 't', output: '['.repeat(10)}, 1, 'troupe/v1/runs/default/none/answer');
@@ -73,7 +75,7 @@ test('an answer that will never be one is taken and told, and no run hears of it
 	t.deepEqual(asked, []);
 	t.deepEqual(
 		refused.map(([code]) => code),
-		[...Array.from({length: 8}, () => 'ERR_BAD_REQUEST'), 'ERR_NOT_FOUND', 'ERR_NOT_FOUND'],
+		[...Array.from({length: 10}, () => 'ERR_BAD_REQUEST'), 'ERR_NOT_FOUND', 'ERR_NOT_FOUND'],
 	);
 	const conflict = aDoor(() => failed('ERR_CONFLICT', {resource: 'runs', name: 'one', message: 'it does not wait any more'}));
 	await conflict.say({token: 't', output: 1});

@@ -134,7 +134,7 @@ test('an answer that cannot be one is refused before the run hears of it', async
 		[{state: 'A', error: {error: 'No', Cause: ''}}, /error must be/],
 		[{state: 'A', error: {error: 'States.Runtime'}}, /is one of the language/],
 		[{state: 'A', error: {error: 'x'.repeat(limits.statesErrorCharacters + 1)}}, /a name of at most 256/],
-		[{state: 'A', output: 'x'.repeat(limits.statesDataBytes)}, /output must be at most 262144 bytes/],
+		[{state: 'A', output: 'x'.repeat(limits.statesDataBytes)}, /output has more than 262144 bytes/],
 		[{state: 'A', output: 1, outptu: 1}, /has no member "outptu"; it has state, key, token, output, error, heartbeat/],
 	];
 	for (const [body, message] of wrong) t.regex((await json<StatusBody>(400, 'POST', `${path}/answer`, body)).message, message);

@@ -1,6 +1,7 @@
 // Runs of workflows in the control system: what is kept of them, what they call, and what becomes of both when the control plane is killed.
 
 import test from 'ava';
+import type {Json} from '../../../api/object.js';
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
 import {gives, RunCluster, throws, type Answering} from './_run-cluster.js';
@@ -305,4 +306,23 @@ test('nobody writes the status of a run from outside; one that is as it was chan
 	}
 	t.true(cluster.tellRun('one', {type: 'replace', subresource: 'status', object: before}).ok);
 	t.is(cluster.run('one'), before);
+});
+
+test('data that no object may have fails the task that gave it, and the run can be changed as before', t => {
+	for (const text of ['1e999', '{"a": {"__proto__": 1}}']) {
+		const cluster = new RunCluster((_, state) => ({outcome: state === 'A' ? gives(JSON.parse(text) as Json) : 'never'}));
+		const caught = [{ErrorEquals: ['States.DataLimitExceeded'], Next: 'B'}];
+		cluster.workflow('w', machine({A: task({Catch: caught, End: undefined, Next: 'B'}), B: task()}));
+		cluster.begin('w', 'one');
+		cluster.pass(1);
+		t.like(cluster.run('one').status?.at, [{state: 'B'}], text);
+		cluster.patchRun('one', {suspend: true});
+		cluster.settle();
+		t.is(cluster.run('one').status?.phase, 'Suspended');
+	}
+	const written = new RunCluster(answer);
+	written.workflow('w', machine({A: {Type: 'Pass', Parameters: {'a.$': "States.StringToJson('1e999')"}, End: true}}));
+	written.begin('w', 'one');
+	t.is(written.untilOver('one').status?.error?.error, 'States.DataLimitExceeded');
+	t.true(written.tellRun('one', {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}).ok);
 });

@@ -31,3 +31,11 @@ test('data that is just as large or as deep as may be is no problem', t => {
 	t.is(dataProblem(nested(limits.statesDataDepth)), undefined);
 	t.regex(dataProblem(nested(limits.statesDataDepth + 1)) ?? '', /deeper than 60 levels/);
 });
+
+test('a number that is no number of JSON and a member "__proto__" are a problem wherever they are', t => {
+	for (const text of ['1e999', '[-1e999]', '{"a": {"b": [1, 1e400]}}'])
+		t.regex(dataProblem(JSON.parse(text) as Json) ?? '', /^has a number that is none, or is too large: -?Infinity$/, text);
+	for (const text of ['{"__proto__": 1}', '[{"a": {"__proto__": null}}]'])
+		t.is(dataProblem(JSON.parse(text) as Json), 'has a member "__proto__", which cannot be the name of a field', text);
+	t.is(dataProblem(JSON.parse('{"a": [1e308, "__proto__", {"proto": null}]}') as Json), undefined);
+});
