@@ -153,7 +153,7 @@ function readInvocation(payload: Buffer): ReadInvocation {
 	if (id !== undefined && known === undefined)
 		return {
 			ok: false,
-			message: `id must be 1 to ${limits.inspectIdCharacters} characters without +, # and /, got ${shown(id)}`,
+			message: `${idWords}, got ${shown(id)}`,
 			id: undefined,
 		};
 	const other = otherMember(value);
@@ -165,8 +165,11 @@ function readInvocation(payload: Buffer): ReadInvocation {
 
 const otherMember = (value: JsonObject): string | undefined => Object.keys(value).find(name => name !== 'id' && name !== 'params');
 
-/** One level of a topic; half a character is none. */
-const isId = (id: unknown): id is string =>
+export const idWords = `id must be 1 to ${limits.inspectIdCharacters} characters without +, # and /`;
+
+/** By which a sender knows the answer to its message. One level of a topic; half a character is none. */
+export const isId = (id: unknown): id is string =>
 	typeof id === 'string' && id.length <= limits.inspectIdCharacters && isLevel(id) && !/[\p{Cs}\uFFFD]/u.test(id);
 
-const replyTopic = (login: string, id: string): string => formatTopic({type: 'reply', login, id});
+/** Where a login hears what came of the message with that id. */
+export const replyTopic = (login: string, id: string): string => formatTopic({type: 'reply', login, id});

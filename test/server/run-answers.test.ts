@@ -17,6 +17,7 @@ type Asked = {readonly to: string; readonly message: unknown; readonly cause: st
 
 function aDoor(answer: () => Outcome<unknown> | Promise<Outcome<unknown>> = () => succeeded(null)) {
 	const asked: Asked[] = [];
+	const replies: (readonly [string, unknown])[] = [];
 	const refused: (readonly [ErrorCode, string, string | undefined])[] = [];
 	const answers = createRunAnswers({
 		control: {
@@ -26,11 +27,12 @@ function aDoor(answer: () => Outcome<unknown> | Promise<Outcome<unknown>> = () =
 				return (await answer()) as Outcome<Value>;
 			},
 		},
+		publish: (at, text) => void replies.push([at, JSON.parse(String(text))]),
 		onRefused: ({code}, {topic: at, login}) => refused.push([code, at, login]),
 	});
 	const say = (payload: unknown, qos: 0 | 1 | 2 = 1, at = topic, identity: Identity | undefined = ann) =>
 		answers.accept(identity, {topic: at, payload: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), qos});
-	return {answers, asked, refused, say};
+	return {answers, asked, refused, replies, say};
 }
 
 test('an answer by its token goes to the record of the run, and is taken once that has committed it', async t => {
@@ -82,6 +84,29 @@ test('an answer that will never be one is taken and told, and no run hears of it
 	t.deepEqual(conflict.refused, [['ERR_CONFLICT', topic, 'ann']]);
 });
 
+test('a login that gives its answer an id is told what came of it, and one that is to send it again is not', async t => {
+	const taken = aDoor();
+	await taken.say({token: 't', output: 1});
+	await taken.say({id: 'a', token: 't', output: 1}, 0);
+	t.like(taken.asked.at(-1)?.message, {task: {token: 't'}});
+	t.deepEqual(taken.replies, [['troupe/v1/replies/ann/a', {id: 'a', taken: true}]]);
+	const message = 'that task of it does not wait, or not any more';
+	const late = aDoor(() => failed('ERR_CONFLICT', {resource: 'runs', name: 'one', message}));
+	await late.say({id: 'b', token: 't', output: 1}, 2);
+	await late.say({id: 'c', token: 't', otput: 1});
+	await late.say({id: 'a/b', token: 't', output: 1});
+	const [conflict, wrong, ...more] = late.replies;
+	t.like(conflict, ['troupe/v1/replies/ann/b', {id: 'b', error: {code: 'ERR_CONFLICT'}}]);
+	t.true(JSON.stringify(conflict).includes(message));
+	t.regex(JSON.stringify(wrong), /ann\/c.*no member \\"otput\\"; it has token, output/);
+	t.deepEqual([more, late.refused.length], [[], 3]);
+	const full = aDoor(() => failed('ERR_STORE', {message: 'the disk is full'}));
+	await t.throwsAsync(full.say({id: 'd', token: 't', output: 1}) ?? Promise.resolve(), {code: 'ERR_STORE'});
+	t.deepEqual(full.replies, []);
+	await full.say({id: 'd', token: 't', output: 1}, 0);
+	t.is(full.replies.length, 1);
+});
+
 test('an answer that may be taken later is to be sent again, but for QoS 0', async t => {
 	for (const code of ['ERR_STORE', 'ERR_BUSY', 'ERR_ACTOR_STOPPED', 'ERR_TIMEOUT'] as const) {
 		const {refused, say} = aDoor(() => failed(code, {message: 'so', address: 'a', deadlineMs: 1}));
@@ -99,8 +124,9 @@ test('at QoS 0 so many answers of a login are under way; of a broker elsewhere n
 	t.deepEqual(refused, [['ERR_BUSY', topic, 'ann']]);
 	const other = createRunAnswers({
 		control: {index: {entry: () => ({}) as never}, ask: () => Promise.resolve(succeeded(null as never))},
+		publish: () => t.fail(),
 		onRefused: () => t.fail(),
-	}).accept(undefined, {topic, payload: Buffer.from('{"token":"t","output":1}'), qos: 0});
+	}).accept(undefined, {topic, payload: Buffer.from('{"token":"t","output":1,"id":"1"}'), qos: 0});
 	await other;
 	t.is(asked.length, limits.invokesPerLogin);
 	for (const settle of open) settle(succeeded(null));

@@ -313,7 +313,11 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		eachIts(
 			createTopicMessages({triggers: topicTriggers, takers: triggers.takers, onRefused}),
 			createFunctionMessages({deliveries, call: calls.callWhole, publish: brokerPort.publishUser, onRefused}),
-			createRunAnswers({control: controlPlane, onRefused: refusedMessages(context, 'an answer to a task of a run was not taken')}),
+			createRunAnswers({
+				control: controlPlane,
+				publish: brokerPort.publishUser,
+				onRefused: refusedMessages(context, 'an answer to a task of a run was not taken'),
+			}),
 		),
 		topicTriggers,
 	);

@@ -551,15 +551,15 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'an answer by MQTT that may be taken later is told and forgotten',
 		file: 'server/workflows/run-answers.ts',
-		text: 'return qos > 0 && isForNow ?',
-		becomes: 'return qos > 2 && isForNow ?',
+		text: 'if (qos > 0 && isForNow) return',
+		becomes: 'if (qos > 2 && isForNow) return',
 		test: 'test/server/run-answers.test.ts',
 	},
 	{
 		what: 'by MQTT a task is answered by its key, without the token',
 		file: 'server/workflows/run-answers.ts',
-		text: "readTaskAnswer(body, ['token'])",
-		becomes: "readTaskAnswer(body, ['token', 'key'])",
+		text: "readTaskAnswer(answer, ['token'])",
+		becomes: "readTaskAnswer(answer, ['token', 'key'])",
 		test: 'test/server/run-answers.test.ts',
 	},
 	{
@@ -572,8 +572,8 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'an answer that no state could have is taken',
 		file: 'server/workflows/task-answer.ts',
-		text: 'withinBytes(output, limits.statesDataBytes)',
-		becomes: 'withinBytes(output, 2 * limits.statesDataBytes)',
+		text: 'return problem === undefined ?',
+		becomes: "return problem === undefined || problem.startsWith('has more') ?",
 		test: 'test/server/runs.test.ts',
 	},
 	{
