@@ -41,17 +41,21 @@ async function answer(invocation: Invocation, words: readonly string[], verb: 'a
 
 /** By its key: what waits now is what is answered. */
 async function onlyTask(client: Client, place: RunPlace, verb: string): Promise<{readonly key: string}> {
-	const {states, run} = await lookAtRun(client, place);
+	const {states, run, more: unseen} = await lookAtRun(client, place);
 	const waiting = states.filter(({waits}) => waits === true);
 	const [first, ...more] = waiting;
-	if (first === undefined)
+	if (first === undefined && unseen === 0)
 		throw failedError(`nothing of run/${place.name} waits for an answer; it is ${run.phase ?? 'Pending'}${atText(states)}`);
-	if (more.length === 0) return {key: first.key};
-	const lines = waiting.slice(0, shownTasks).map(each => `  troupe workflow ${verb} run/${place.name} ${flagFor(each, waiting)}`);
+	if (first !== undefined && more.length === 0 && unseen === 0) return {key: first.key};
+	// Of what is not seen some may wait as well, of the same states.
+	const flag = (each: RunState): string => (unseen > 0 ? keyFlag(each) : flagFor(each, waiting));
+	const lines = waiting.slice(0, shownTasks).map(each => `  troupe workflow ${verb} run/${place.name} ${flag(each)}`);
 	const left = waiting.length - lines.length;
 	throw failedError(
 		[
-			`${waiting.length} tasks of run/${place.name} wait; say which:`,
+			unseen === 0
+				? `${waiting.length} tasks of run/${place.name} wait; say which:`
+				: `run/${place.name} has ${counted(unseen, 'more state')} under way than can be looked at, and some of them may wait; say which by --key`,
 			...lines,
 			...(left > 0 ? [`  … ${counted(left, 'more task')}`] : []),
 		].join('\n'),
@@ -61,7 +65,9 @@ async function onlyTask(client: Client, place: RunPlace, verb: string): Promise<
 const shownTasks = 10;
 
 const flagFor = ({state, key}: RunState, all: readonly RunState[]): string =>
-	all.filter(each => each.state === state).length === 1 ? `--state ${JSON.stringify(state)}` : `--key ${JSON.stringify(key)}`;
+	all.filter(each => each.state === state).length === 1 ? `--state ${JSON.stringify(state)}` : keyFlag({key});
+
+const keyFlag = ({key}: Pick<RunState, 'key'>): string => `--key ${JSON.stringify(key)}`;
 
 const atText = (states: readonly RunState[]): string =>
 	states.length === 0 ? '' : `, at ${[...new Set(states.map(({state}) => state))].slice(0, shownTasks).join(', ')}`;

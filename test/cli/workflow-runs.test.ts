@@ -1,9 +1,11 @@
 // `troupe workflow` about runs of a cluster: started, awaited, listed, answered, ended, gone through again, and their history.
 
 import test from 'ava';
+import type {Frame} from '../../actors/workflows/run.js';
 import {objectAddress} from '../../api/keys.js';
 import type {Run, RunStatus} from '../../api/kinds/run.js';
 import {succeeded} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {aFrame, aRun, entered, itemFrames, left, records, startMs} from '../actors/_runs.js';
 import {openRuns} from './_runs.js';
@@ -170,6 +172,26 @@ test('where nothing waits, or more than one task does, the command says what the
 			'',
 		].join('\n'),
 	);
+});
+
+test('where more is under way than can be looked at, the one task that is seen to wait is not answered for it', async t => {
+	const {troupe, put, cluster, keyOf} = await openRuns(t);
+	const told: unknown[] = [];
+	cluster.answers.set(objectAddress(keyOf('many')), message => {
+		told.push(message);
+		return succeeded(aRun('many'));
+	});
+	// Of the items the first waits for somebody; of the last nobody here can know.
+	const frames = itemFrames(limits.runStates + 1).map((frame, at): Frame => (at < 2 ? frame : {...frame, phase: {type: 'entered'}}));
+	put(aRun('many', {revisionName: 'order-map'}), frames);
+	const {code, err} = await troupe(['workflow', 'approve', 'many']);
+	t.deepEqual([code, told], [1, []]);
+	t.is(
+		err,
+		'error: run/many has 2 more states under way than can be looked at, and some of them may wait; say which by --key\nerror:   troupe workflow approve run/many --key "u-many/1-Each.1.0/1-Ask.1"\n',
+	);
+	t.is((await troupe(['workflow', 'approve', 'many', '--key', 'k'])).code, 0);
+	t.is(told.length, 1);
 });
 
 const failed = records(
