@@ -56,6 +56,8 @@ export type Phase =
 			readonly timeoutAtMs: number | null;
 			readonly heartbeatSeconds: number | null;
 			readonly heartbeatAtMs: number | null;
+			/** It was called, and is over when somebody answers: it is not called again. */
+			readonly called?: true;
 	  }
 	| {readonly type: 'waiting'; readonly untilMs: number; readonly output: Json}
 	| {readonly type: 'retrying'; readonly untilMs: number}
@@ -100,6 +102,8 @@ export type RunEvent =
 	| {readonly type: 'taskSucceeded'; readonly key: string; readonly output: Json}
 	| {readonly type: 'taskFailed'; readonly key: string; readonly error: StateError}
 	| {readonly type: 'taskHeartbeat'; readonly key: string}
+	/** What was called has taken it; it is over when somebody answers. */
+	| {readonly type: 'taskCalled'; readonly key: string}
 	| {readonly type: 'timerFired'; readonly timer: string}
 	| {readonly type: 'cancelled'; readonly cause: string};
 

@@ -65,6 +65,8 @@ function take(draft: Draft, event: RunEvent): void {
 			return onTask(draft, event.key, frame => failState(draft, frame, bounded(event.error)));
 		case 'taskHeartbeat':
 			return onTask(draft, event.key, frame => beat(draft, frame));
+		case 'taskCalled':
+			return onTask(draft, event.key, frame => called(draft, frame));
 		case 'timerFired':
 			return event.timer === runTimerOf(draft.head) ? runTimedOut(draft) : fired(draft, event.timer);
 		case 'cancelled':
@@ -95,6 +97,11 @@ function beat(draft: Draft, frame: Frame): void {
 	const {phase} = frame;
 	if (phase.type !== 'task' || phase.heartbeatSeconds === null) return;
 	draft.put({...frame, phase: {...phase, heartbeatAtMs: draft.means.nowMs + phase.heartbeatSeconds * 1_000}});
+}
+
+function called(draft: Draft, frame: Frame): void {
+	const {phase} = frame;
+	if (phase.type === 'task' && phase.called !== true) draft.put({...frame, phase: {...phase, called: true}});
 }
 
 function fired(draft: Draft, timer: string): void {
@@ -179,8 +186,9 @@ function taskCommands(definition: Definition, frame: Frame, phase: Extract<Phase
 		['timeout', phase.timeoutAtMs],
 		['heartbeat', phase.heartbeatAtMs],
 	] as const;
+	const call: RunCommand = {type: 'callTask', key, resource, state: frame.state, attempt: frame.attempt, input: phase.input};
 	return [
-		{type: 'callTask', key, resource, state: frame.state, attempt: frame.attempt, input: phase.input},
+		...(phase.called === true ? [] : [call]),
 		...timers.flatMap(([kind, atMs]): RunCommand[] => (atMs === null ? [] : [{type: 'startTimer', timer: timerOf(key, kind), atMs}])),
 	];
 }

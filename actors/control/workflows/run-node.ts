@@ -9,6 +9,7 @@ import {objectAddress, parseObjectKey, type ObjectKey} from '../../../api/keys.j
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
 import type {Outcome} from '../../../api/errors.js';
+import {parseTaskResource} from '../../../api/task-resource.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {frameOfKey, nodeNameOf} from '../../workflows/keys.js';
 import type {RunCommand, RunEvent} from '../../workflows/run.js';
@@ -52,7 +53,7 @@ export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 			case 'carryOut':
 				return carriedOut(state, message.commands, context);
 			case 'goOn':
-				return begun({...state, untaken: new Map(), call: undefined}, context);
+				return goneOn(state, context);
 			case 'fired':
 				return told(state, {type: 'timerFired', timer: message.timer}, context);
 			case 'runEvent':
@@ -79,15 +80,24 @@ export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 
 const runAt = (key: ObjectKey, {known}: Context): Run | undefined => known.get(key) as Run | undefined;
 
+const begun = (state: RunNodeState, context: Context): Next<RunNodeState> => carriedOut(state, wanted(state, context), context);
+
+/** Only what the record has held back: calls, times and what was not taken yet have gone on meanwhile. */
+const goneOn = (state: RunNodeState, context: Context): Next<RunNodeState> =>
+	carriedOut(
+		state,
+		wanted(state, context).filter(({type}) => type === 'continue'),
+		context,
+	);
+
 /** All that its frame wants now. A frame that is another state's by now wants nothing of this actor, which is being stopped. */
-function begun(state: RunNodeState, context: Context): Next<RunNodeState> {
+function wanted(state: RunNodeState, context: Context): readonly RunCommand[] {
 	const run = runAt(state.run, context);
 	const frame = frameIn(context.known, state.run, state.frame);
-	if (run === undefined || frame === undefined || !context.self.endsWith(`/${nodeNameOf(frame)}`)) return next(state);
+	if (run === undefined || frame === undefined || !context.self.endsWith(`/${nodeNameOf(frame)}`)) return [];
 	const definition = definitionOf(context.known, run);
 	// The record says so, and ends the run.
-	if (typeof definition === 'string') return next(state);
-	return carriedOut(state, outstanding(definition, headOf(run), frame), context);
+	return typeof definition === 'string' ? [] : outstanding(definition, headOf(run), frame);
 }
 
 function carriedOut(state: RunNodeState, commands: readonly RunCommand[], context: Context): Next<RunNodeState> {
@@ -104,10 +114,7 @@ function carriedOut(state: RunNodeState, commands: readonly RunCommand[], contex
 function carryOut(state: RunNodeState, command: RunCommand, context: Context): Next<RunNodeState> {
 	switch (command.type) {
 		case 'continue':
-			// A run that is suspended begins no next state; it says when it goes on.
-			return runAt(state.run, context)?.spec?.suspend === true
-				? next(state)
-				: told(state, {type: 'continued', frame: command.frame}, context);
+			return told(state, {type: 'continued', frame: command.frame}, context);
 		case 'callTask':
 			return next({...state, call: command}, [perform(state, command, context)]);
 		case 'stopTask':
@@ -139,6 +146,7 @@ function idOf(event: RunEvent): string {
 		case 'taskSucceeded':
 		case 'taskFailed':
 		case 'taskHeartbeat':
+		case 'taskCalled':
 			return `${event.type} ${event.key}`;
 		case 'timerFired':
 			return `${event.type} ${event.timer}`;
@@ -219,8 +227,16 @@ function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome
 		case 'failed':
 			return told({...state, call: undefined}, {type: 'taskFailed', key, error: value.error}, context);
 		case 'waiting':
-			return next({...state, call: undefined});
+			return isActivity(state.call.resource)
+				? next({...state, call: undefined})
+				: told({...state, call: undefined}, {type: 'taskCalled', key}, context);
 	}
+}
+
+/** Nothing is called. */
+function isActivity(resource: string): boolean {
+	const parsed = parseTaskResource(resource);
+	return parsed.ok && parsed.value.type === 'activity';
 }
 
 /** To one that lives. */

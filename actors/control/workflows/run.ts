@@ -283,14 +283,30 @@ function steppedTogether(run: Run, told: readonly ToldEvent[], context: Context)
 	if (isOver(run) || isWaiting(run)) return {...unchanged(run), effects: answersTo(told)};
 	const definition = definitionOf(context.known, run);
 	if (typeof definition === 'string') return ended(run, stateFailed('States.Runtime', definition).error, context);
+	const held = run.spec?.suspend === true ? told.filter(isContinued) : [];
+	if (held.length > 0) return heldBack(run, told, held, context);
 	const secret = secretIn(context.known, runKeyOf(run)) ?? '';
 	const events = told.map(({event}) => event);
 	const taken = stepsTogether(definition, viewOf(run, context.known), events, meansOf(context, secret));
 	const handled = handledStep(run, taken.step, context);
 	if (!handled.ok) return handled;
-	const rest = told.slice(taken.events);
-	const later = rest.length === 0 ? [] : [tell(context.self, {type: 'runEvents', told: rest} satisfies RunEventsTold)];
+	const later = toldLater(told.slice(taken.events), context);
 	return {...handled, effects: [...(handled.effects ?? []), ...answersTo(told.slice(0, taken.events)), ...later]};
+}
+
+const toldLater = (told: readonly ToldEvent[], {self}: Context): readonly Effect[] =>
+	told.length === 0 ? [] : [tell(self, {type: 'runEvents', told} satisfies RunEventsTold)];
+
+const isContinued = ({event}: ToldEvent): boolean => event.type === 'continued';
+
+/**
+ * While it is suspended no state begins. That its phase says so is committed with it: so whoever was held back is told to go on when it is
+ * suspended no more, however soon that is.
+ */
+function heldBack(run: Run, told: readonly ToldEvent[], held: readonly ToldEvent[], context: Context): Handled<Run> {
+	const object: Run = phaseOf(run) === 'Suspended' ? run : {...run, status: {...run.status, phase: 'Suspended'}};
+	const rest = told.filter(each => !isContinued(each));
+	return {ok: true, object, effects: [...answersTo(held), ...toldLater(rest, context)]};
 }
 
 const answersTo = (told: readonly ToldEvent[]): readonly Effect[] => told.flatMap(({replyTo}) => reply(replyTo, {ok: true, value: null}));

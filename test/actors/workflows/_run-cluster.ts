@@ -134,7 +134,8 @@ export class RunCluster {
 	#isUnderWay({key, run: {namespace, name, uid}}: CallTask): boolean {
 		const head = {id: uid};
 		const frame = frameIn(this.durable.index, objectKey('runs', namespace, name), frameOfKey(head, key) ?? 'none');
-		return frame?.phase.type === 'task' && keyOf(head, frame) === key && this.durable.index.byUid(uid) !== undefined;
+		const isCalled = frame?.phase.type === 'task' && frame.phase.called !== true;
+		return isCalled && keyOf(head, frame) === key && this.durable.index.byUid(uid) !== undefined;
 	}
 
 	/** Everything that can happen without time passing; whether it has come to rest within so many turns. */
@@ -182,6 +183,11 @@ export class RunCluster {
 		return answer ?? failed('ERR_TIMEOUT', {address: to, deadlineMs: 0});
 	}
 
+	/** Asks, and waits for nothing: what comes of it comes with further turns. */
+	send(to: string, message: Message & {readonly [member: string]: unknown}): void {
+		this.durable.system.ask(to, message, {deadlineMs: 10_000, cause: 'test'}, () => undefined);
+	}
+
 	create(plural: string, object: unknown): void {
 		const outcome = this.ask(collectionAddress(plural), {type: 'create', object});
 		if (!outcome.ok) throw new Error(outcome.error.message);
@@ -212,6 +218,11 @@ export class RunCluster {
 	patchRun(name: string, spec: JsonObject): void {
 		const outcome = this.tellRun(name, {type: 'patch', patch: {spec}});
 		if (!outcome.ok) throw new Error(outcome.error.message);
+	}
+
+	/** The same without waiting for it. */
+	sendRun(name: string, message: Message & {readonly [member: string]: unknown}): void {
+		this.send(objectAddress(objectKey('runs', 'default', name)), message);
 	}
 
 	run(name: string): Run {

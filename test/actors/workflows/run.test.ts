@@ -4,6 +4,7 @@ import test from 'ava';
 import type {Json} from '../../../api/object.js';
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
+import {seededRandom} from '../../../system/time/random.js';
 import {gives, RunCluster, throws, type Answering} from './_run-cluster.js';
 import {violationsOf} from './_run-seeds.js';
 import {answersOfTwenty, attemptOf, attemptsOfTwenty, input, output, twenty} from './_workflow-of-twenty.js';
@@ -172,6 +173,93 @@ test('a task that waits is answered by its state, its key or its token, once', t
 	t.true(tell({key: cluster.begun.at(-1) ?? ''}, throws('No', 'not now')).ok);
 	t.deepEqual(cluster.untilOver('one').status?.error, {error: 'No', cause: 'not now'});
 	t.false(tell({state: 'C'}).ok);
+});
+
+test('a function that waits for its token is called once it has answered no more, whatever is killed, suspended and resumed', t => {
+	const tokens: string[] = [];
+	const cluster = new RunCluster((call, state) => {
+		if (state !== 'A') return {outcome: gives(call.input)};
+		tokens.push((call.input as {token: string}).token);
+		return {afterMs: 50, outcome: {type: 'waiting'}};
+	});
+	const asks = {Resource: 'f.waitForTaskToken', Parameters: {'token.$': '$$.Task.Token'}, HeartbeatSeconds: 100, ResultPath: '$.a'};
+	cluster.workflow('w', machine({A: task({...asks, End: undefined, Next: 'B'}), B: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	cluster.start();
+	cluster.pass(60);
+	t.deepEqual(cluster.calls.map(attemptOf), ['A.1', 'A.1'], 'nobody knows of the first call that it was answered');
+	for (let life = 0; life < 3; life++) {
+		cluster.start();
+		cluster.pass(60);
+		cluster.patchRun('one', {suspend: true});
+		cluster.settle();
+		cluster.patchRun('one', {suspend: false});
+		cluster.pass(60);
+	}
+	t.true(cluster.tellRun('one', {type: 'taskAnswered', task: {token: tokens[0] ?? ''}, outcome: {type: 'heartbeat'}}).ok);
+	cluster.start();
+	cluster.pass(60);
+	t.deepEqual(cluster.calls.map(attemptOf), ['A.1', 'A.1']);
+	t.true(cluster.tellRun('one', {type: 'taskAnswered', task: {token: tokens[0] ?? ''}, outcome: gives(7)}).ok);
+	t.deepEqual(cluster.untilOver('one').status?.output, {a: 7});
+	t.deepEqual(cluster.violations, []);
+});
+
+test('an activity is not written to wait: nothing was called', t => {
+	const cluster = new RunCluster(() => ({outcome: {type: 'waiting'}}));
+	cluster.workflow('w', machine({A: task({Resource: 'activity:ask'})}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const before = cluster.changes.length;
+	cluster.start();
+	cluster.settle();
+	t.is(cluster.run('one').status?.steps, 2);
+	t.is(cluster.changes.length, before);
+});
+
+test('an outcome that is not committed yet when a run is resumed is not asked for again', t => {
+	const cluster = new RunCluster((_call, state) => ({afterMs: 10, outcome: gives(state)}));
+	cluster.workflow('w', machine({A: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	cluster.patchRun('one', {suspend: true});
+	cluster.pass(1);
+	let isFull = true;
+	cluster.failsToWrite = () => isFull;
+	cluster.pass(100);
+	isFull = false;
+	cluster.sendRun('one', {type: 'patch', patch: {spec: {suspend: false}}});
+	t.is(cluster.untilOver('one').status?.output, 'A');
+	t.deepEqual(cluster.calls.map(attemptOf), ['A.1']);
+});
+
+test('a run whose suspend is set and taken at any turn goes on to its end', t => {
+	const each = machine({One: task({End: undefined, Next: 'Two'}), Two: {Type: 'Pass', End: true}}, 'One');
+	const all = machine({
+		A: task({End: undefined, Next: 'B'}),
+		B: {Type: 'Map', ItemProcessor: each, Next: 'C'},
+		C: {Type: 'Pass', End: true},
+	});
+	const items = [1, 2, 3, 4, 5, 6, 7, 8];
+	for (let seed = 1; seed <= 300; seed++) {
+		const random = seededRandom(seed);
+		const some = (most: number): number => Math.floor(random.next() * most);
+		const cluster = new RunCluster((call, state) => ({outcome: gives(state === 'One' ? call.input : items)}), seed);
+		cluster.workflow('w', all);
+		cluster.begin('w', 'one', {}, {suspend: true});
+		const suspends = (suspend: boolean): void => cluster.sendRun('one', {type: 'patch', patch: {spec: {suspend}}});
+		const turns = (count: number): void => {
+			for (let turn = 0; turn < count; turn++) if (!cluster.turn()) cluster.time.fireNext();
+		};
+		suspends(false);
+		turns(some(120));
+		suspends(true);
+		turns(some(6));
+		suspends(false);
+		t.deepEqual(cluster.untilOver('one').status?.output, items, `seed ${seed}`);
+		t.deepEqual(cluster.violations, []);
+	}
 });
 
 test('a Map of a thousand items is gone through with bounded steps, and leaves nothing behind', t => {
