@@ -17,7 +17,7 @@ import {httpTask} from './http-task.js';
 import {jobTask} from './job-task.js';
 import {runTask} from './run-task.js';
 import {taskFailed} from './task-end.js';
-import {taskStopped, termOver, type TaskParts} from './task-parts.js';
+import {runGone, taskStopped, termOver, type TaskParts} from './task-parts.js';
 import {createTurns} from './turns.js';
 
 export type TaskCallsOptions = Pick<TaskParts, 'control' | 'clock' | 'callWhole' | 'lookup' | 'onProblem'> & {
@@ -39,6 +39,8 @@ export type TaskCalls = {
 type Answer = (outcome: Outcome<TaskOutcome>) => void;
 
 type Attempt = {
+	/** The uid of the run that has it. */
+	readonly run: string;
 	readonly ending: AbortController;
 	/** Who has asked for it, the last at the end. */
 	readonly askers: Answer[];
@@ -46,6 +48,8 @@ type Attempt = {
 
 export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskCallsOptions): TaskCalls {
 	const attempts = new Map<string, Attempt>();
+	/** Keys of attempts, by the uid of their run. */
+	const ofRuns = new Map<string, Set<string>>();
 	const followed = new Map<ObjectKey, Set<(object: ApiObject, isGone: boolean) => void>>();
 	const closing = new AbortController();
 	const parts: TaskParts = {
@@ -65,6 +69,9 @@ export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskC
 	const settle = (key: string, attempt: Attempt, outcome: TaskOutcome): void => {
 		if (attempts.get(key) !== attempt) return;
 		attempts.delete(key);
+		const others = ofRuns.get(attempt.run);
+		others?.delete(key);
+		if (others?.size === 0) ofRuns.delete(attempt.run);
 		for (const answer of attempt.askers) answer(succeeded(outcome));
 	};
 	const call = (task: CallTask, answer: Answer): void => {
@@ -74,8 +81,10 @@ export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskC
 			if (present.askers.length > limits.workflowTaskAskers) present.askers.shift();
 			return;
 		}
-		const attempt: Attempt = {ending: new AbortController(), askers: [answer]};
+		const run = task.run.uid;
+		const attempt: Attempt = {run, ending: new AbortController(), askers: [answer]};
 		attempts.set(task.key, attempt);
+		ofRuns.set(run, (ofRuns.get(run) ?? new Set()).add(task.key));
 		carryOut(parts, task, attempt.ending.signal).then(
 			outcome => settle(task.key, attempt, outcome),
 			(error: unknown) => {
@@ -85,29 +94,32 @@ export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskC
 			},
 		);
 	};
-	const stop = ({key}: StopTask): void => {
+	const stop = (key: string, why: Error): void => {
 		const attempt = attempts.get(key);
 		if (attempt === undefined) return;
-		settle(key, attempt, taskFailed('States.TaskFailed', taskStopped.message));
-		attempt.ending.abort(taskStopped);
+		settle(key, attempt, taskFailed('States.TaskFailed', why.message));
+		attempt.ending.abort(why);
 	};
 	return {
 		perform(command, done) {
 			if (!isTaskCommand(command)) return nothingPerforms(command, done);
 			if (closing.signal.aborted) return;
 			if (command.type === 'callTask') return call(command, done);
-			stop(command);
+			stop(command.key, taskStopped);
 			done(succeeded(null));
 		},
 		hear({key, before, after}) {
 			const object = (after ?? before)?.object;
-			if (object !== undefined) for (const seen of followed.get(key) ?? []) seen(object, after === undefined);
+			if (object === undefined) return;
+			for (const seen of followed.get(key) ?? []) seen(object, after === undefined);
+			if (after === undefined) for (const attempt of [...(ofRuns.get(object.metadata.uid) ?? [])]) stop(attempt, runGone);
 		},
 		counts: () => ({attempts: attempts.size, ...parts.turns.counts(), followed: followed.size}),
 		close() {
 			closing.abort(termOver);
 			const ending = [...attempts.values()];
 			attempts.clear();
+			ofRuns.clear();
 			for (const attempt of ending) attempt.ending.abort(termOver);
 		},
 	};

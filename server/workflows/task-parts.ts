@@ -26,4 +26,6 @@ export type TaskParts = {
 
 /** The reasons for which a task is dropped. */
 export const taskStopped = new Error('nobody waits for this task any more');
+/** What it has made goes with it. */
+export const runGone = new Error('the run that has this task was deleted');
 export const termOver = new Error('this server does not lead any more');

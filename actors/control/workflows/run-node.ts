@@ -70,7 +70,7 @@ export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 					[...state.untaken.values()].map(event => ask(state, event, context)),
 				);
 			case 'callAgain':
-				return next(state, state.call === undefined ? [] : [perform(state, state.call, context)]);
+				return next(state, state.call === undefined ? [] : perform(state, state.call, context));
 		}
 	},
 	pastIntensity: 'backOff',
@@ -116,7 +116,7 @@ function carryOut(state: RunNodeState, command: RunCommand, context: Context): N
 		case 'continue':
 			return told(state, {type: 'continued', frame: command.frame}, context);
 		case 'callTask':
-			return next({...state, call: command}, [perform(state, command, context)]);
+			return next({...state, call: command}, perform(state, command, context));
 		case 'stopTask':
 			return next({...state, call: undefined});
 		case 'startTimer':
@@ -201,19 +201,21 @@ const again = (type: 'tellAgain' | 'callAgain', nowMs: number): Effect => ({
 
 // ---- its call ----------------------------------------------------------------------------------------------------------------
 
-function perform({run: runKey}: RunNodeState, {key, resource, input}: Call, context: Context): Effect {
+/** Nothing for a run that is gone, whatever is called like it by now. */
+function perform({run: runKey}: RunNodeState, {key, resource, input}: Call, context: Context): readonly Effect[] {
 	const {namespace, name} = parseObjectKey(runKey);
 	const run = runAt(runKey, context);
+	if (run === undefined || frameOfKey(headOf(run), key) === undefined) return [];
 	const version = versionCalled(run, resource);
 	const command: CallTask = {
 		type: 'callTask',
 		key,
-		run: {namespace, name, uid: run?.metadata.uid ?? ''},
+		run: {namespace, name, uid: run.metadata.uid},
 		resource,
 		input,
 		...(version === undefined ? {} : {version}),
 	};
-	return {type: 'perform', command, key, as: 'answered', deadlineMs: limits.runCallMs};
+	return [{type: 'perform', command, key, as: 'answered', deadlineMs: limits.runCallMs}];
 }
 
 function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome>, context: Context): Next<RunNodeState> {

@@ -102,12 +102,18 @@ export const isOver = (run: Run): boolean => ['Succeeded', 'Failed', 'Cancelled'
 // ---- what follows from what it is ------------------------------------------------------------------------------------------------
 
 function reconcile(run: Run, context: Context): Reconciliation<RunStatus> {
-	if (run.spec === undefined || isDeleting(run)) return {effects: []};
+	if (run.spec === undefined) return {effects: []};
+	if (isDeleting(run)) return deleting(run, context);
 	if (isOver(run)) return afterEnd(run, context);
 	if (run.spec.cancel === true) return cancelled(run, context);
 	if (isWaiting(run)) return waiting(run, context);
 	return underWay(run, context);
 }
+
+/** It waits for a finalizer or its dependents, and begins nothing meanwhile. */
+const deleting = (run: Run, context: Context): Reconciliation<RunStatus> => ({
+	effects: isOver(run) || isWaiting(run) ? [] : [tellEvent(context, {type: 'cancelled', cause: 'it is being deleted'})],
+});
 
 /** One that can begin does so at once: it is not written before, only to say that it could. */
 function waiting(run: Run, context: Context): Reconciliation<RunStatus> {
@@ -243,7 +249,8 @@ const meansOf = (context: Context, secret: string): StepMeans => {
 function begun(run: Run, context: Context): Handled<Run> {
 	const workflow = workflowOf(run, context);
 	const revisionName = workflow?.status?.revisionName;
-	if (workflow === undefined || revisionName === undefined || !isWaiting(run) || run.spec?.suspend === true) return unchanged(run);
+	const mayBegin = isWaiting(run) && run.spec?.suspend !== true && !isDeleting(run);
+	if (workflow === undefined || revisionName === undefined || !mayBegin) return unchanged(run);
 	const startTime = timeText(context.nowMs);
 	const owners = run.metadata.ownerReferences ?? [];
 	const metadata = owners.length > 0 ? run.metadata : {...run.metadata, ownerReferences: [ownerReferenceTo(workflow)]};

@@ -262,6 +262,36 @@ test('a run whose suspend is set and taken at any turn goes on to its end', t =>
 	}
 });
 
+test('a run that is deleted calls nothing any more, and one that waits for its dependents to go begins nothing', t => {
+	for (let seed = 1; seed <= 60; seed++) {
+		const random = seededRandom(seed);
+		const cluster = new RunCluster(call => ({afterMs: 1, outcome: gives(call.input)}), seed);
+		const each = machine({One: task({Retry: [{ErrorEquals: ['States.ALL']}]})}, 'One');
+		cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: each, Next: 'B'}, B: task()}));
+		cluster.begin('w', 'one', [1, 2, 3, 4, 5], {suspend: true});
+		cluster.sendRun('one', {type: 'patch', patch: {spec: {suspend: false}}});
+		for (let turns = Math.floor(random.next() * 120); turns > 0; turns--) if (!cluster.turn()) cluster.time.fireNext();
+		cluster.sendRun('one', {type: 'delete'});
+		cluster.pass(10_000);
+		t.deepEqual([...cluster.durable.index.list('runs')], [], `seed ${seed}`);
+		t.deepEqual(cluster.violations, [], `seed ${seed}`);
+	}
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', machine({A: task({TimeoutSeconds: 5, Catch: [{ErrorEquals: ['States.ALL'], Next: 'B'}]}), B: task()}));
+	cluster.begin('w', 'one');
+	cluster.tellRun('one', {type: 'patch', patch: {metadata: {finalizers: ['example.com/held']}}});
+	cluster.tellRun('one', {type: 'delete'});
+	cluster.pass(10_000);
+	t.is(cluster.run('one').status?.phase, 'Cancelled');
+	t.deepEqual([cluster.begun.map(attemptOf), cluster.stopped.map(attemptOf)], [['A.1'], ['A.1']]);
+	cluster.begin('none', 'two');
+	cluster.tellRun('two', {type: 'patch', patch: {metadata: {finalizers: ['example.com/held']}}});
+	cluster.tellRun('two', {type: 'delete'});
+	cluster.workflow('none', machine({A: task()}));
+	cluster.pass(10_000);
+	t.is(cluster.run('two').status?.startTime, undefined);
+});
+
 test('a Map of a thousand items is gone through with bounded steps, and leaves nothing behind', t => {
 	const cluster = new RunCluster(call => ({afterMs: 5, outcome: gives(call.input)}));
 	const each = machine({One: task()}, 'One');

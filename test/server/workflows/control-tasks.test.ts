@@ -98,8 +98,11 @@ test('a Job whose task is stopped is gone, and so is one whose run goes', async 
 	const deleted = perform({...aJobTask({suspend: true}), key: 'run-1/2-B.1'});
 	await eventually('there is another job', () => jobs().length === 1 && tasks.counts().followed === 1);
 	await call('DELETE', '/api/v1/namespaces/default/configmaps/run-1');
-	t.like(await deleted, {ok: true, value: {type: 'failed', error: {Error: 'Job.Deleted'}}});
-	t.is(jobs().length, 0);
+	t.like(await deleted, {
+		ok: true,
+		value: {type: 'failed', error: {Error: 'States.TaskFailed', Cause: 'the run that has this task was deleted'}},
+	});
+	await eventually('the other job is gone', () => jobs().length === 0);
 });
 
 test('a Job that the cluster refuses fails its task in the words of admission', async t => {

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {AppError} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import {aTask, failure, settled, taskWorld} from './_tasks.js';
 
@@ -81,6 +82,37 @@ test('at the end of a term all is dropped, nobody is told, and nothing is begun 
 	await settled();
 	t.deepEqual(heard, []);
 	t.deepEqual([calls.length, clock.nextAtMs(), problems, tasks.counts()], [1, undefined, [], nothing]);
+});
+
+test('all that a run has under way ends when it is deleted, also what waits to be begun, and nothing of another run', async t => {
+	const world = taskWorld(2);
+	const {tasks, outcome, call, calls, clock} = world;
+	const aRun = (name: string) => ({
+		...{apiVersion: 'troupe.dev/v1', kind: 'Run', spec: {workflow: 'w'}},
+		metadata: {
+			name,
+			namespace: 'default',
+			uid: `uid-of-${name}`,
+			resourceVersion: '1',
+			generation: 1,
+			creationTimestamp: '2030-01-01T00:00:00Z',
+		},
+	});
+	for (const name of ['one', 'two']) world.commit(`runs/default/${name}`, aRun(name));
+	const begin = (name: string, key: string) => outcome(aTask('charge', {key, run: {namespace: 'default', name, uid: `uid-of-${name}`}}));
+	const ended = [begin('one', 'a'), begin('one', 'b'), begin('one', 'c')];
+	const other = begin('two', 'd');
+	(await call(0)).fail(new AppError('ERR_BUSY', {message: 'not now'}));
+	await call(2);
+	await settled();
+	t.like(tasks.counts(), {attempts: 4, underWay: 2});
+	world.commit('runs/default/one', undefined);
+	t.true(calls[1]?.call.signal?.aborted);
+	t.true(calls[2]?.call.signal?.aborted);
+	t.deepEqual([...new Set((await Promise.all(ended)).map(({type}) => type))], ['failed']);
+	(await call(3)).answer('d');
+	t.deepEqual(await other, {type: 'succeeded', output: 'd'});
+	t.deepEqual([calls.length, clock.nextAtMs(), tasks.counts()], [4, undefined, nothing]);
 });
 
 test('so many tasks are called at once, the others in the order in which they came', async t => {
