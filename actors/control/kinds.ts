@@ -15,7 +15,6 @@ import {activators} from './functions/activators.js';
 import {functionController} from './functions/function.js';
 import {detector} from './nodes/detector.js';
 import {cronJobController} from './workloads/cronjob.js';
-import {jobController} from './workloads/job.js';
 import {namespaceController} from './cluster/namespace.js';
 import {relay} from './network/relay.js';
 import {subnets} from './nodes/subnets.js';
@@ -37,6 +36,7 @@ import {networkPolicyController} from './network/networkpolicy.js';
 import {dnsController, ingressController} from './network/route.js';
 import {runController} from './workflows/run.js';
 import {runNode} from './workflows/run-node.js';
+import {jobTaskController} from './workflows/task-objects.js';
 import {workflowController} from './workflows/workflow.js';
 import {claimController} from './storage/claim.js';
 import {volumeController} from './storage/volume.js';
@@ -51,7 +51,7 @@ export const controllers: readonly Controller[] = [
 	statefulSetController,
 	daemonSetController,
 	controllerRevisionController,
-	jobController,
+	jobTaskController,
 	cronJobController,
 	clusterConfigController,
 	priorityClassController,

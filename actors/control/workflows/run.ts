@@ -8,7 +8,7 @@ import type {Workflow} from '../../../api/kinds/workflow.js';
 import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import type {Condition, Draft, Json} from '../../../api/object.js';
+import type {ApiObject, Condition, Draft, Json} from '../../../api/object.js';
 import {itemsOf, membersOf, textOf} from '../../../api/rules/report.js';
 import {jsonBytes} from '../../../api/states-language/data-bounds.js';
 import {stateNamed, type Definition} from '../../../api/states-language/definition.js';
@@ -37,6 +37,7 @@ import {withFunctions} from './run-functions.js';
 import type {BeginRun, CarryOut, FailRun, RunEventTold, RunEventsTold, StopTask, TaskAnswered, ToldEvent} from './run-message.js';
 import {goOn, runNode, type RunNodeInput} from './run-node.js';
 import {framesOf, headOf, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
+import {isWaitedForNoMore, openTasksOf} from './task-objects.js';
 import {keyOfToken, taskToken} from './task-token.js';
 
 type RunMessage = BeginRun | FailRun | RunEventTold | RunEventsTold | TaskAnswered | (Message & {readonly type: 'stopped'});
@@ -52,6 +53,7 @@ export const runController = controller<Run, RunMessage>({
 	watches: {
 		workflows: ({after}, known) =>
 			after === undefined ? [] : known.byTerm('runs', waitsFor(after.metadata.namespace, after.metadata.name)),
+		runs: ({before, after}, known) => endedWith(before as Run | undefined, after as Run | undefined, known),
 	},
 	prepare: (draft, known) => oneTooMany(draft, known) ?? {ok: true, value: withOwner(draft, known)},
 	reconcile,
@@ -99,13 +101,18 @@ const isWaiting = (run: Run): boolean => run.status?.startTime === undefined && 
 
 export const isOver = (run: Run): boolean => ['Succeeded', 'Failed', 'Cancelled'].includes(phaseOf(run));
 
+/** A run ends once: what its tasks have made looks at it then. */
+const endedWith = (before: Run | undefined, after: Run | undefined, known: Known): Iterable<ApiObject> =>
+	before !== undefined && after !== undefined && isOver(after) && !isOver(before) ? openTasksOf(after, known) : [];
+
 // ---- what follows from what it is ------------------------------------------------------------------------------------------------
 
 function reconcile(run: Run, context: Context): Reconciliation<RunStatus> {
 	if (run.spec === undefined) return {effects: []};
 	if (isDeleting(run)) return deleting(run, context);
 	if (isOver(run)) return afterEnd(run, context);
-	if (run.spec.cancel === true) return cancelled(run, context);
+	if (run.spec.cancel === true) return cancelled(run, 'spec.cancel is true', context);
+	if (isWaitedForNoMore(run, context.known)) return cancelled(run, 'the run that it was a task of has gone on without it', context);
 	if (isWaiting(run)) return waiting(run, context);
 	return underWay(run, context);
 }
@@ -145,10 +152,10 @@ function readiness(run: Run, context: Context): Omit<Condition, 'lastTransitionT
 const workflowOf = ({metadata, spec}: Run, {known}: Context): Workflow | undefined =>
 	known.get(objectKey('workflows', metadata.namespace, spec?.workflow ?? '')) as Workflow | undefined;
 
-function cancelled(run: Run, context: Context): Reconciliation<RunStatus> {
+function cancelled(run: Run, cause: string, context: Context): Reconciliation<RunStatus> {
 	if (isWaiting(run))
 		return {status: {...run.status, phase: 'Cancelled', completionTime: timeText(context.nowMs)}, effects: [wake(context)]};
-	return {effects: [tellEvent(context, {type: 'cancelled', cause: 'spec.cancel is true'})]};
+	return {effects: [tellEvent(context, {type: 'cancelled', cause})]};
 }
 
 const wake = ({self}: Context): Effect => tell(self, {type: 'wake'});
@@ -193,27 +200,19 @@ const soonResyncs = 4;
 
 /** What it has left behind goes, and it goes itself when its time is over. */
 function afterEnd(run: Run, context: Context): Reconciliation<RunStatus> {
-	const {known, nowMs, pending, children} = context;
+	const {nowMs, pending, children} = context;
 	const {uid, namespace, name} = run.metadata;
 	const seconds = run.spec?.ttlSecondsAfterFinished ?? workflowOf(run, context)?.spec?.ttlSecondsAfterFinished ?? limits.runTtlSeconds;
 	const dueMs = Date.parse(run.status?.completionTime ?? '') + seconds * 1_000;
 	const stopped = children.map((child): Effect => ({type: 'stopChild', name: child}));
-	const ended = [...known.byOwner(uid)].flatMap(owned => (owned.kind === 'Run' && !isOver(owned as Run) ? [cancelling(owned as Run)] : []));
 	if (!(dueMs <= nowMs)) {
 		// There may be very many: until it is soon no timer waits for it, and the record is woken now and then anyway.
 		const isSoon = dueMs - nowMs <= soonResyncs * limits.resyncMs;
-		return {effects: [...stopped, ...ended.filter(({id}) => !pending.has(id))], ...(isSoon ? {wakeAtMs: dueMs} : {})};
+		return {effects: stopped, ...(isSoon ? {wakeAtMs: dueMs} : {})};
 	}
 	const id = `delete/${uid}`;
 	return {effects: pending.has(id) ? [] : [{type: 'delete', key: objectKey('runs', namespace, name), uid, id}]};
 }
-
-const cancelling = ({metadata}: Run): Extract<Effect, {type: 'update'}> => ({
-	type: 'update',
-	key: objectKey('runs', metadata.namespace, metadata.name),
-	message: {type: 'patch', patch: {metadata: {uid: metadata.uid}, spec: {cancel: true}}} as Message,
-	id: `cancel/${metadata.uid}`,
-});
 
 // ---- its steps ---------------------------------------------------------------------------------------------------------------
 
@@ -321,7 +320,11 @@ const answersTo = (told: readonly ToldEvent[]): readonly Effect[] => told.flatMa
 /** It cannot go on: there is no step any more that could say so. */
 function ended(run: Run, error: StateError, context: Context): Handled<Run> {
 	const ending: RunEnding = {status: 'failed', atMs: context.nowMs, error};
-	return handledStep(run, {head: {...headOf(run), ending}, ...nothing, commands: [{type: 'endRun', ending}]}, context);
+	const head = headOf(run);
+	const stops = framesOf(runKeyOf(run), context.known).flatMap((frame): RunCommand[] =>
+		frame.phase.type === 'task' ? [{type: 'stopTask', key: keyOf(head, frame)}] : [],
+	);
+	return handledStep(run, {head: {...head, ending}, ...nothing, commands: [...stops, {type: 'endRun', ending}]}, context);
 }
 
 const nothing: Pick<Step, 'frames' | 'tallies' | 'news'> = {frames: new Map(), tallies: new Map(), news: []};

@@ -292,6 +292,53 @@ test('a run that is deleted calls nothing any more, and one that waits for its d
 	t.is(cluster.run('two').status?.startTime, undefined);
 });
 
+/** What a task of a run has made, as the edge makes it. */
+function taskObject(cluster: RunCluster, kind: 'Job' | 'Run', name: string, key: string): string {
+	const {uid} = cluster.run('one').metadata;
+	const owner = {apiVersion: 'troupe.dev/v1', kind: 'Run', name: 'one', uid, controller: true, blockOwnerDeletion: true};
+	const metadata = {name, namespace: 'default', annotations: {'troupe.dev/task-key': `${uid}/${key}`}, ownerReferences: [owner]};
+	const template = {spec: {restartPolicy: 'Never', containers: [{name: 'main', image: 'none', command: ['true']}]}};
+	if (kind === 'Job') cluster.create('jobs', {apiVersion: 'batch/v1', kind, metadata, spec: {suspend: true, template}});
+	else cluster.create('runs', {apiVersion: 'troupe.dev/v1', kind, metadata, spec: {workflow: 'none'}});
+	return name;
+}
+
+test('what tasks have made, and nobody has told to end, ends by itself when the server begins again, or the run is over', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	const caught = {TimeoutSeconds: 5, Catch: [{ErrorEquals: ['States.ALL'], Next: 'B'}]};
+	cluster.workflow('w', machine({A: task(caught), B: task()}));
+	cluster.begin('w', 'one');
+	taskObject(cluster, 'Job', 'job-of-a', '1-A.1');
+	taskObject(cluster, 'Run', 'run-of-a', '1-A.1');
+	cluster.pass(6_000);
+	taskObject(cluster, 'Job', 'job-of-b', '2-B.1');
+	taskObject(cluster, 'Run', 'run-of-b', '2-B.1');
+	const jobs = (): readonly string[] => [...cluster.durable.index.list('jobs')].map(({metadata}) => metadata.name);
+	const phases = (): readonly unknown[] => ['run-of-a', 'run-of-b'].map(name => cluster.run(name).status?.phase);
+	t.deepEqual(
+		[jobs(), phases()],
+		[
+			['job-of-a', 'job-of-b'],
+			['Pending', 'Pending'],
+		],
+	);
+	cluster.start();
+	cluster.pass(1_000);
+	t.deepEqual([jobs(), phases()], [['job-of-b'], ['Cancelled', 'Pending']]);
+	cluster.patchRun('one', {cancel: true});
+	cluster.pass(1_000);
+	t.deepEqual([jobs(), phases()], [[], ['Cancelled', 'Cancelled']]);
+});
+
+test('a run that ends without a step of its machine stops all that is under way', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	const branch = (name: string): object => machine({[name]: task()}, name);
+	cluster.workflow('w', machine({A: {Type: 'Parallel', Branches: [branch('P'), branch('Q')], End: true}}));
+	cluster.begin('w', 'one');
+	t.true(cluster.tellRun('one', {type: 'failRun', error: {Error: 'States.DataLimitExceeded', Cause: 'too much'}}).ok);
+	t.deepEqual(cluster.stopped.map(attemptOf).toSorted(), ['P.1', 'Q.1']);
+});
+
 test('a Map of a thousand items is gone through with bounded steps, and leaves nothing behind', t => {
 	const cluster = new RunCluster(call => ({afterMs: 5, outcome: gives(call.input)}));
 	const each = machine({One: task()}, 'One');

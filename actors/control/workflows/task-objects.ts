@@ -1,0 +1,54 @@
+// Objects that tasks of runs have made, Jobs and runs: each ends by itself once its run has gone on without it. The edge ends it sooner, unless it was
+// killed before, or could not.
+
+import {objectKey} from '../../../api/keys.js';
+import type {Job} from '../../../api/kinds/job.js';
+import type {Run} from '../../../api/kinds/run.js';
+import type {ApiObject} from '../../../api/object.js';
+import {taskKeyAnnotation} from '../../../api/task-object.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {frameOfKey, keyOf} from '../../workflows/keys.js';
+import {isWaitedFor} from '../../workflows/moves.js';
+import type {Controller} from '../objects/controller.js';
+import {isDeleting} from '../objects/garbage.js';
+import {controllerOf} from '../objects/owners.js';
+import {jobController} from '../workloads/job.js';
+import {finishOf} from '../workloads/job-verdict.js';
+import {frameIn, headOf, runKeyOf, viewOf} from './run-parts.js';
+
+/** Whether it was made for an attempt that its run does not wait for any more. */
+export function isWaitedForNoMore(object: ApiObject, known: Known): boolean {
+	const owner = controllerOf(object);
+	const key = object.metadata.annotations?.[taskKeyAnnotation];
+	if (owner?.kind !== 'Run' || key === undefined) return false;
+	const found = known.byUid(owner.uid);
+	// Without an owner it goes anyway.
+	if (found?.kind !== 'Run') return false;
+	const run = found as Run;
+	const head = headOf(run);
+	const id = frameOfKey(head, key);
+	const frame = id === undefined ? undefined : frameIn(known, runKeyOf(run), id);
+	return frame?.phase.type !== 'task' || keyOf(head, frame) !== key || !isWaitedFor(viewOf(run, known), frame);
+}
+
+/** What its tasks have made that is not over. */
+export function* openTasksOf({metadata}: Run, known: Known): Iterable<ApiObject> {
+	for (const owned of known.byOwner(metadata.uid)) if (isOpen(owned)) yield owned;
+}
+
+function isOpen(object: ApiObject): boolean {
+	if (object.kind === 'Run') return (object as Run).status?.completionTime === undefined;
+	return object.kind === 'Job' && finishOf(object as Job) === undefined;
+}
+
+/** The controller of Jobs, which may be tasks of runs. */
+export const jobTaskController: Controller = {
+	...jobController,
+	reconcile(job, context, failures) {
+		const {metadata} = job;
+		if (isDeleting(job) || !isOpen(job) || !isWaitedForNoMore(job, context.known)) return jobController.reconcile(job, context, failures);
+		const id = `delete/${metadata.uid}`;
+		const key = objectKey(jobController.plural, metadata.namespace, metadata.name);
+		return {effects: context.pending.has(id) ? [] : [{type: 'delete', key, uid: metadata.uid, id}]};
+	},
+};
