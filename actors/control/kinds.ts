@@ -25,7 +25,6 @@ import {serviceController} from './network/service.js';
 import {podController} from './pods/pod.js';
 import {priorityClassController} from './pods/pod-priority.js';
 import {deploymentController} from './workloads/deployment.js';
-import {controllerRevisionController} from './workloads/controller-revisions.js';
 import {daemonSetController} from './workloads/daemonset.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {statefulSetController} from './workloads/statefulset.js';
@@ -34,6 +33,7 @@ import {resourceQuotaController} from './cluster/resource-quota.js';
 import {scheduler} from './scheduling/scheduler.js';
 import {networkPolicyController} from './network/networkpolicy.js';
 import {dnsController, ingressController} from './network/route.js';
+import {keptRevisionController} from './workflows/kept-revisions.js';
 import {runController} from './workflows/run.js';
 import {runNode} from './workflows/run-node.js';
 import {jobTaskController} from './workflows/task-objects.js';
@@ -50,7 +50,7 @@ export const controllers: readonly Controller[] = [
 	deploymentController,
 	statefulSetController,
 	daemonSetController,
-	controllerRevisionController,
+	keptRevisionController,
 	jobTaskController,
 	cronJobController,
 	clusterConfigController,

@@ -46,7 +46,7 @@ export const runController = controller<Run, RunMessage>({
 	plural: 'runs',
 	terms: run => [
 		...(isWaiting(run) ? [waitsFor(run.metadata.namespace, run.spec?.workflow)] : []),
-		...(run.status?.revisionName === undefined ? [] : [pinsTerm(run.status.revisionName)]),
+		...(run.status?.revisionName === undefined ? [] : [pinsTerm(run.metadata.namespace, run.status.revisionName)]),
 		...pinTerms(run),
 		...(isOver(run) ? [] : underWayTerms(run)),
 	],
@@ -92,7 +92,7 @@ function underWayTerms({metadata, spec}: Run): readonly string[] {
 }
 
 /** Runs that began with a revision. */
-export const pinsTerm = (revisionName: string): string => `pins=${revisionName}`;
+export const pinsTerm = (namespace: string | undefined, revisionName: string): string => `pins=${namespace ?? ''}/${revisionName}`;
 
 const phaseOf = ({status}: Run): RunPhase => status?.phase ?? 'Pending';
 

@@ -71,7 +71,8 @@ function newRevision(
 			name: `${name}-${hash}`,
 			...(namespace === undefined ? {} : {namespace}),
 			labels: {[workflowLabel]: name},
-			ownerReferences: [ownerReferenceTo(workflow)],
+			// Whoever deletes it and waits for what it owns does not wait for runs of other runs.
+			ownerReferences: [{...ownerReferenceTo(workflow), blockOwnerDeletion: false}],
 		},
 		data: {definition},
 		revision: (all.at(-1)?.revision ?? 0) + 1,
@@ -80,7 +81,9 @@ function newRevision(
 
 /** Those that no run names go, but for the last few. */
 function forgotten(all: readonly ControllerRevision[], present: ControllerRevision, context: Context): readonly Effect[] {
-	const others = all.filter(each => each !== present && context.known.countByTerm('runs', pinsTerm(each.metadata.name)) === 0);
+	const others = all.filter(
+		each => each !== present && context.known.countByTerm('runs', pinsTerm(each.metadata.namespace, each.metadata.name)) === 0,
+	);
 	return unasked(
 		others.slice(0, Math.max(0, others.length - limits.workflowRevisions)).map(({metadata}): Effect => ({
 			type: 'delete',

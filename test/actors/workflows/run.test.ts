@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import type {Json} from '../../../api/object.js';
+import {objectKey} from '../../../api/keys.js';
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
 import {seededRandom} from '../../../system/time/random.js';
@@ -328,6 +329,31 @@ test('what tasks have made, and nobody has told to end, ends by itself when the 
 	cluster.patchRun('one', {cancel: true});
 	cluster.pass(1_000);
 	t.deepEqual([jobs(), phases()], [[], ['Cancelled', 'Cancelled']]);
+});
+
+test('a run of another run goes on by its definition when its workflow is deleted and made anew, and the revision goes with the run', t => {
+	const cluster = new RunCluster((_call, state) => (state === 'Long' ? {outcome: 'never'} : {afterMs: 60_000, outcome: gives(state)}));
+	const two = (last: string): object => machine({A: task({End: undefined, Next: last}), [last]: task()});
+	cluster.workflow('parent', machine({Long: task()}, 'Long'));
+	cluster.begin('parent', 'one');
+	cluster.workflow('w', two('B'));
+	const {uid} = cluster.run('one').metadata;
+	const owner = {apiVersion: 'troupe.dev/v1', kind: 'Run', name: 'one', uid, controller: true, blockOwnerDeletion: true};
+	const metadata = {name: 'child', namespace: 'default', ownerReferences: [owner]};
+	cluster.create('runs', {apiVersion: 'troupe.dev/v1', kind: 'Run', metadata, spec: {workflow: 'w'}});
+	const {revisionName = ''} = cluster.run('child').status ?? {};
+	const revision = () => cluster.durable.index.get(objectKey('controllerrevisions', 'default', revisionName));
+	t.true(cluster.ask('troupe://control/workflows/default.w', {type: 'delete', propagation: 'Foreground'}).ok);
+	t.is(cluster.durable.index.get(objectKey('workflows', 'default', 'w')), undefined);
+	cluster.workflow('w', two('B'));
+	cluster.start();
+	cluster.settle();
+	t.not(cluster.workflowObject('w').status?.revisionName, revisionName);
+	t.is(cluster.untilOver('child').status?.output, 'B');
+	t.truthy(revision());
+	cluster.tellRun('child', {type: 'delete'});
+	cluster.settle();
+	t.is(revision(), undefined);
 });
 
 test('a run that ends without a step of its machine stops all that is under way', t => {
