@@ -496,8 +496,8 @@ const none = ({metadata}: Run, message: string): Failure =>
 	failure('ERR_CONFLICT', {resource: 'runs.troupe.dev', name: metadata.name, message});
 
 function keyOfTask(run: Run, task: TaskAnswered['task'], context: Context): string | Failure {
-	const waiting = waitingTasks(run, context);
 	if ('state' in task) {
+		const waiting = waitingTasks(run, context);
 		const [first, ...more] = waiting.filter(({state}) => state === task.state);
 		if (first === undefined) return none(run, notWaiting(`no state "${task.state}" of it waits for an answer`, waiting));
 		if (more.length === 0) return first.key;
@@ -505,8 +505,15 @@ function keyOfTask(run: Run, task: TaskAnswered['task'], context: Context): stri
 	}
 	const secret = secretIn(context.known, runKeyOf(run)) ?? '';
 	const key = 'key' in task ? task.key : keyOfToken(task.token, secret, toolsOf(context));
-	if (key !== undefined && waiting.some(each => each.key === key)) return key;
-	return none(run, notWaiting('that task of it does not wait, or not any more', waiting));
+	return key !== undefined && waits(run, key, context) ? key : none(run, 'that task of it does not wait, or not any more');
+}
+
+/** Of ten thousand tasks only the one is looked at. */
+function waits(run: Run, key: string, {known}: Context): boolean {
+	const definition = definitionOf(known, run);
+	const view = viewOf(run, known);
+	const frame = view.frame(frameOfKey(view.head, key) ?? 'none');
+	return typeof definition !== 'string' && frame !== undefined && waitingTask(definition, view, frame)?.key === key;
 }
 
 const notWaiting = (message: string, waiting: readonly WaitingTask[]): string =>
@@ -519,12 +526,14 @@ export function waitingTasks(run: Run, {known}: Pick<Context, 'known'>): readonl
 	const definition = definitionOf(known, run);
 	if (typeof definition === 'string') return [];
 	const view = viewOf(run, known);
-	return framesOf(runKeyOf(run), known).flatMap(frame => {
-		if (frame.phase.type !== 'task' || !isWaitedFor(view, frame)) return [];
-		const state = stateNamed(machineOf(definition, frame), frame.state);
-		const resource = state?.Type === 'Task' ? parseTaskResource(state.Resource) : undefined;
-		return resource?.ok === true && isAnswered(resource.value) ? [{key: keyOf(headOf(run), frame), state: frame.state}] : [];
-	});
+	return framesOf(runKeyOf(run), known).flatMap(frame => waitingTask(definition, view, frame) ?? []);
+}
+
+function waitingTask(definition: Definition, view: RunView, frame: Frame): WaitingTask | undefined {
+	if (frame.phase.type !== 'task' || !isWaitedFor(view, frame)) return undefined;
+	const state = stateNamed(machineOf(definition, frame), frame.state);
+	const resource = state?.Type === 'Task' ? parseTaskResource(state.Resource) : undefined;
+	return resource?.ok === true && isAnswered(resource.value) ? {key: keyOf(view.head, frame), state: frame.state} : undefined;
 }
 
 /** By somebody, whatever is called before. */

@@ -365,6 +365,35 @@ test('a run that ends without a step of its machine stops all that is under way'
 	t.deepEqual(cluster.stopped.map(attemptOf).toSorted(), ['P.1', 'Q.1']);
 });
 
+test('an answer that names its task by key or token looks at nothing else of its run, whether it is taken or not', t => {
+	const tokens: string[] = [];
+	const cluster = new RunCluster(call => {
+		tokens.push((call.input as {token: string}).token);
+		return {outcome: {type: 'waiting'}};
+	});
+	const asks = task({Resource: 'activity:ask', Parameters: {'token.$': '$$.Task.Token'}});
+	cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: machine({Ask: asks}, 'Ask'), End: true}}));
+	cluster.begin('w', 'one', [1, 2, 3, 4]);
+	const {index} = cluster.durable;
+	let looks = 0;
+	const partsOf = index.partsOf.bind(index);
+	index.partsOf = run => {
+		looks++;
+		return partsOf(run);
+	};
+	const isTaken = (named: object): boolean => cluster.tellRun('one', {type: 'taskAnswered', task: named, outcome: gives(1)}).ok;
+	const [key = ''] = cluster.begun;
+	t.true(isTaken({key}));
+	t.false(isTaken({key}));
+	t.false(isTaken({key: `${key}/none`}));
+	t.false(isTaken({key: 'of another run'}));
+	t.true(isTaken({token: tokens[1] ?? ''}));
+	t.false(isTaken({token: tokens[1] ?? ''}));
+	t.is(looks, 0);
+	t.false(isTaken({state: 'Ask'}), 'two of them wait');
+	t.true(looks > 0);
+});
+
 test('a Map of a thousand items is gone through with bounded steps, and leaves nothing behind', t => {
 	const cluster = new RunCluster(call => ({afterMs: 5, outcome: gives(call.input)}));
 	const each = machine({One: task()}, 'One');
