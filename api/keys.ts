@@ -59,12 +59,10 @@ export function parseArtifactStoreKey(key: string): {readonly hex: string; reado
 const partsPrefix = '/troupe/parts/';
 const historyPrefix = '/troupe/history/';
 
-/** Where the store keeps a part of an object, and one record of its history. */
+/** Where the store keeps a part of an object, and one record of its history: these sort by number. */
 export const partStoreKey = (key: ObjectKey, name: string): string => `${partsPrefix}${key}/${name}`;
 export const historyStoreKey = (key: ObjectKey, number: number): string =>
-	`${historyPrefixOf(key)}${String(number).padStart(historyDigits, '0')}`;
-/** What the store keys of all records of an object's history begin with; they sort by number. */
-export const historyPrefixOf = (key: ObjectKey): string => `${historyPrefix}${key}/`;
+	`${historyPrefix}${key}/${String(number).padStart(historyDigits, '0')}`;
 
 const historyDigits = 12;
 

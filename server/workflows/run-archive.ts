@@ -6,8 +6,8 @@
 import {createReadStream} from 'node:fs';
 import {mkdir, readdir, rename, rm, stat} from 'node:fs/promises';
 import path from 'node:path';
-import {createGunzip, gzip} from 'node:zlib';
-import {promisify} from 'node:util';
+import {pipeline} from 'node:stream/promises';
+import {createGunzip, createGzip} from 'node:zlib';
 import type {Run} from '../../api/kinds/run.js';
 import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
@@ -15,17 +15,18 @@ import type {ApiObject} from '../../api/object.js';
 import {syncDirectory, writeSynced} from '../../system/files/atomic-file.js';
 import {hasCode} from '../../system/files/errno.js';
 import type {Change, Known} from '../../system/index/object-index.js';
+import type {HistoryRange} from '../../system/index/parts.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 
 export type RunArchiveOptions = {
 	/** Made where it is not there. */
 	readonly folder: string;
 	readonly known: Pick<Known, 'byUid' | 'list'>;
-	/** Whether records of that object's history are in the store. */
-	readonly hasHistory: (key: ObjectKey) => boolean;
-	/** Those records, in order, each a JSON text. Rejects where the store cannot be read. */
-	readonly readHistory: (key: ObjectKey) => Promise<readonly string[]>;
-	/** They leave the store. */
+	/** Which records of that object's history are in the store; undefined: none. */
+	readonly rangeOf: (key: ObjectKey) => HistoryRange | undefined;
+	/** Those records, in order, each a JSON text, read as they are asked for. Throws where the store cannot be read. */
+	readonly readHistory: (key: ObjectKey, range: HistoryRange) => AsyncIterable<string>;
+	/** They leave the store, the first ones first. */
 	readonly dropHistory: (key: ObjectKey) => void;
 	readonly clock: Clock;
 	/** A history stays in the store for now. */
@@ -35,7 +36,10 @@ export type RunArchiveOptions = {
 export type RunArchive = {
 	/** Of every committed change. */
 	readonly hear: (change: Change) => void;
-	/** Lines of the file of a run from number `from` on, each a record as JSON; undefined: there is no file. */
+	/**
+	 * Lines of the file of a run from number `from` on, each a record as JSON: at most so many, and none after those that are more than
+	 * `runHistoryPageBytes` together, two in any case. Undefined: there is no file.
+	 */
 	readonly read: (uid: string, from: number, most: number) => Promise<readonly string[] | undefined>;
 	/** Resolves when nothing is being written or removed. */
 	readonly settled: () => Promise<void>;
@@ -44,11 +48,9 @@ export type RunArchive = {
 
 const suffix = '.jsonl.gz';
 
-const compress = promisify(gzip);
-
 /** Begins with what is over and still in the store, and with files of runs that there are not any more. */
 export function openRunArchive(options: RunArchiveOptions): RunArchive {
-	const {folder, known, hasHistory, clock, onProblem} = options;
+	const {folder, known, rangeOf, clock, onProblem} = options;
 	let isOpen = true;
 	let written = 0;
 	let cancel: Cancel = () => undefined;
@@ -71,7 +73,7 @@ export function openRunArchive(options: RunArchiveOptions): RunArchive {
 			}
 		});
 	const lookAgain = (): void => {
-		for (const object of known.list('runs')) if (isOverWithHistory(object, hasHistory)) archive(object as Run);
+		for (const object of known.list('runs')) if (isOver(object) && rangeOf(keyOf(object)) !== undefined) archive(object as Run);
 	};
 	lookAgain();
 	inTurn(() => sweep(options));
@@ -96,25 +98,30 @@ const isOver = (object: ApiObject): boolean => (object as Run).status?.completio
 
 const keyOf = ({metadata}: ApiObject): ObjectKey => `runs/${metadata.namespace ?? ''}/${metadata.name}`;
 
-const isOverWithHistory = (object: ApiObject, hasHistory: RunArchiveOptions['hasHistory']): boolean =>
-	isOver(object) && hasHistory(keyOf(object));
-
 const fileOf = (folder: string, uid: string): string => path.join(folder, `${uid}${suffix}`);
 
-async function archived({folder, hasHistory, readHistory, dropHistory, known}: RunArchiveOptions, run: Run): Promise<void> {
+async function archived({folder, rangeOf, readHistory, dropHistory, known}: RunArchiveOptions, run: Run): Promise<void> {
 	const key = keyOf(run);
 	const {uid} = run.metadata;
+	const range = rangeOf(key);
 	// It may be gone, or done, by the time of its turn.
-	if (known.byUid(uid) === undefined || !hasHistory(key)) return;
-	const lines = await readHistory(key);
+	if (known.byUid(uid) === undefined || range === undefined) return;
+	// They leave only when the file is whole: the process, or another server, has ended before all of them had gone.
+	if (range.first > 0) return dropHistory(key);
 	const file = fileOf(folder, uid);
 	const beginning = `${file}.new`;
 	await mkdir(folder, {recursive: true, mode: 0o700});
 	await rm(beginning, {force: true});
-	await writeSynced(beginning, await compress(lines.map(line => `${line}\n`).join('')), 0o600);
+	await pipeline(linesFrom(readHistory(key, range)), createGzip(), packed => writeSynced(beginning, packed, 0o600));
 	await rename(beginning, file);
 	await syncDirectory(folder);
-	dropHistory(key);
+	// Another run may have its name by now, with records of its own.
+	if (known.byUid(uid) === undefined) await rm(file, {force: true});
+	else dropHistory(key);
+}
+
+async function* linesFrom(records: AsyncIterable<string>): AsyncIterable<string> {
+	for await (const record of records) yield `${record}\n`;
 }
 
 /** Files of runs that are gone, and the oldest of too many bytes. */
@@ -146,9 +153,12 @@ async function linesOf(file: string, from: number, most: number): Promise<readon
 	if ((await stat(file).catch(() => undefined)) === undefined) return undefined;
 	const found: string[] = [];
 	let at = 0;
+	let bytes = 0;
 	for await (const line of linesIn(file)) {
-		if (at++ >= from) found.push(line);
-		if (found.length === most) break;
+		if (at++ < from) continue;
+		found.push(line);
+		bytes += line.length;
+		if (found.length === most || (found.length > 1 && bytes > limits.runHistoryPageBytes)) break;
 	}
 	return found;
 }
@@ -160,7 +170,10 @@ async function* linesIn(file: string): AsyncIterable<string> {
 	let rest = '';
 	try {
 		for await (const chunk of input.pipe(text).setEncoding('utf8') as AsyncIterable<string>) {
-			const lines = (rest + chunk).split('\n');
+			rest += chunk;
+			// A long line comes in many pieces: it is looked through once.
+			if (!chunk.includes('\n')) continue;
+			const lines = rest.split('\n');
 			rest = lines.pop() ?? '';
 			yield* lines;
 		}

@@ -27,7 +27,7 @@ export type RunHistory = {
 	readonly read: (key: ObjectKey, from: number, limit: number) => Promise<HistoryPage>;
 };
 
-/** Lines of the file of a run from a number on, at most so many; undefined: there is no file. */
+/** Lines of the file of a run from a number on, at most so many, and no more than a page takes and one; undefined: there is no file. */
 export type ReadArchive = (uid: string, from: number, most: number) => Promise<readonly string[] | undefined>;
 
 export type RunHistoryOptions = {
@@ -79,10 +79,14 @@ async function storedPage(
 	limit: number,
 ): Promise<HistoryPage> {
 	const page = {records: [], bytes: 0};
-	for (let number = Math.max(from, range.first); number < range.next; number += tenth - (number % tenth))
-		for (const found of await tenFrom(load, key, number))
-			if (found.number >= number && found.number < range.next && take(page, found, limit)) return pageOf(page);
+	for await (const found of storedRecords(load, key, {...range, first: Math.max(from, range.first)})) if (take(page, found, limit)) break;
 	return pageOf(page);
+}
+
+/** The records of a history that the store has, in order, read ten at a time as they are asked for. Throws an AppError where they cannot be read. */
+export async function* storedRecords(load: RunHistoryOptions['load'], key: ObjectKey, {first, next}: HistoryRange): AsyncIterable<Found> {
+	for (let number = first; number < next; number += tenth - (number % tenth))
+		for (const found of await tenFrom(load, key, number)) if (found.number >= number && found.number < next) yield found;
 }
 
 async function archivedPage(archived: ReadArchive, uid: string, from: number, limit: number): Promise<HistoryPage> {

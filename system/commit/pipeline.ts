@@ -225,7 +225,8 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			state.problem = settled.message;
 			state.meta = settled.meta ?? state.meta;
 			state.lastVersion = state.meta.version;
-			state.leaving.push(...leavingInFlight);
+			// In their order: of a history that goes the last records stay longest.
+			state.leaving.unshift(...leavingInFlight);
 			for (const {waiting} of writes) answerFailed(state, waiting, storeFailure(settled.message));
 			break;
 		case 'ended':

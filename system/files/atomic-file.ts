@@ -1,7 +1,7 @@
 // Small files that must never be seen half written, and that survive a power cut once they are there: tokens, keys, formats.
 
 import {randomBytes} from 'node:crypto';
-import {open, rename, unlink} from 'node:fs/promises';
+import {open, rename, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -25,11 +25,11 @@ export async function writeFileAtomic(file: string, text: string, mode: number):
 }
 
 /** Writes a file that must not exist yet, down to the disk. */
-export async function writeSynced(file: string, data: string | Uint8Array, mode: number): Promise<void> {
+export async function writeSynced(file: string, data: string | Uint8Array | AsyncIterable<Uint8Array>, mode: number): Promise<void> {
 	const handle = await open(file, 'wx', mode);
 	try {
 		await handle.chmod(mode);
-		await handle.writeFile(data);
+		await writeFile(handle, data);
 		await handle.sync();
 	} finally {
 		await handle.close();

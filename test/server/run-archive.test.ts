@@ -1,6 +1,7 @@
 // Histories of runs that are over move into files, and go with their runs.
 
-import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {randomBytes} from 'node:crypto';
+import {existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
@@ -9,6 +10,7 @@ import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {openRunArchive, type RunArchive, type RunArchiveOptions} from '../../server/workflows/run-archive.js';
 import type {Change, Entry} from '../../system/index/object-index.js';
+import type {HistoryRange} from '../../system/index/parts.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 
 type Store = {readonly runs: Map<string, Run>; readonly histories: Map<string, readonly string[]>; readonly problems: unknown[]};
@@ -45,14 +47,21 @@ function opened(
 			byUid: uid => [...store.runs.values()].find(({metadata}) => metadata.uid === uid),
 			list: () => store.runs.values(),
 		},
-		hasHistory: key => store.histories.has(key),
-		readHistory: key => Promise.resolve(store.histories.get(key) ?? []),
+		rangeOf: key => rangeOf(store.histories.get(key)),
+		readHistory: key => inTurn(store.histories.get(key) ?? []),
 		dropHistory: key => void store.histories.delete(key),
 		onProblem: error => void store.problems.push(error),
 		...more,
 	});
 	t.teardown(archive.close);
 	return {...store, archive, folder, clock};
+}
+
+const rangeOf = (records: readonly string[] | undefined): HistoryRange | undefined =>
+	records === undefined ? undefined : {first: 0, next: records.length};
+
+async function* inTurn(records: readonly string[]): AsyncIterable<string> {
+	for (const record of records) yield await Promise.resolve(record);
 }
 
 const entry = (object: ApiObject): Entry => ({key: keyOf(object), object, json: () => '', version: 1, previous: 0});
@@ -137,4 +146,68 @@ test('a damaged file is told as what it is', async t => {
 	await archive.settled();
 	writeFileSync(path.join(folder, 'uid-of-one.jsonl.gz'), 'no gzip at all');
 	await t.throwsAsync(archive.read('uid-of-one', 0, 10), {message: /incorrect header/});
+});
+
+test('of a history that was leaving the store when the server died the file stays whole, and the rest leaves', async t => {
+	const store: Store = {runs: new Map([['one', aRun('one')]]), histories: new Map([['runs/default/one', records(65)]]), problems: []};
+	const first = opened(t, {dropHistory: () => undefined}, store);
+	await first.archive.settled();
+	first.archive.close();
+	const dropped: string[] = [];
+	const second = opened(
+		t,
+		{
+			folder: first.folder,
+			rangeOf: () => ({first: 30, next: 65}),
+			readHistory: () => inTurn(records(65).slice(30)),
+			dropHistory: key => void dropped.push(key),
+		},
+		store,
+	);
+	await second.archive.settled();
+	t.deepEqual(dropped, ['runs/default/one']);
+	t.deepEqual(await second.archive.read('uid-of-one', 0, 100), records(65));
+	t.deepEqual(store.problems, []);
+});
+
+test('a run that is deleted and made anew while its history is written loses nothing of the new one', async t => {
+	const store: Store = {runs: new Map([['one', aRun('one')]]), histories: new Map([['runs/default/one', records(3)]]), problems: []};
+	const again = aRun('one', false);
+	async function* remade(): AsyncIterable<string> {
+		yield* inTurn(records(3));
+		store.runs.set('one', {...again, metadata: {...again.metadata, uid: 'uid-of-another'}});
+		store.histories.set('runs/default/one', ['of another']);
+	}
+	const {archive, folder} = opened(t, {readHistory: remade}, store);
+	await archive.settled();
+	t.deepEqual(store.histories.get('runs/default/one'), ['of another']);
+	t.deepEqual(readdirSync(folder), []);
+});
+
+test('records are read as the file takes them, and from it no more than an answer has', async t => {
+	// Nothing that a file could keep in less room.
+	const large = randomBytes((limits.runHistoryPageBytes / 4) * 0.75).toString('base64');
+	const count = 40;
+	const store: Store = {
+		runs: new Map([['one', aRun('one')]]),
+		histories: new Map([['runs/default/one', records(count)]]),
+		problems: [],
+	};
+	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-archive-'));
+	let isBegun = false;
+	async function* read(): AsyncIterable<string> {
+		yield* inTurn(Array.from({length: count - 1}, (_, at) => `${large}${at}`));
+		isBegun = existsSync(path.join(folder, 'uid-of-one.jsonl.gz.new'));
+		yield `${large}${count - 1}`;
+	}
+	const {archive} = opened(t, {folder, readHistory: read}, store);
+	await archive.settled();
+	t.true(isBegun);
+	t.false(store.histories.has('runs/default/one'));
+	const lines = (await archive.read('uid-of-one', 7, 1_000)) ?? [];
+	t.deepEqual(
+		lines.map(line => line.slice(large.length)),
+		['7', '8', '9', '10'],
+	);
+	t.is((await archive.read('uid-of-one', count - 2, 1_000))?.length, 2);
 });

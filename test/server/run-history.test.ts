@@ -3,7 +3,7 @@
 import test from 'ava';
 import {historyStoreKey, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {openRunHistory, type RunHistoryOptions} from '../../server/workflows/run-history.js';
+import {openRunHistory, storedRecords, type RunHistoryOptions} from '../../server/workflows/run-history.js';
 import type {HistoryRange} from '../../system/index/parts.js';
 import type {StoreFailure} from '../../system/store/store.js';
 
@@ -129,4 +129,22 @@ test('what has left the store is read from its file, also where it leaves while 
 		),
 		{records: []},
 	);
+});
+
+test('who goes through a history has ten records of it at a time', async t => {
+	const loaded: string[] = [];
+	const load: RunHistoryOptions['load'] = prefix => {
+		loaded.push(prefix.slice(-2));
+		return Promise.resolve({ok: true, records: Array.from({length: 10}, (_, at) => ({key: `${prefix}${at}`, body: String(at)}))});
+	};
+	const found: number[] = [];
+	for await (const {number} of storedRecords(load, key, {first: 8, next: 31})) {
+		found.push(number);
+		t.is(loaded.length, Math.floor(number / 10) + 1);
+	}
+	t.deepEqual(
+		found,
+		Array.from({length: 23}, (_, at) => at + 8),
+	);
+	t.deepEqual(loaded, ['00', '01', '02', '03']);
 });

@@ -1,8 +1,8 @@
 // Histories of runs that are over, for one term: from its store into files of this home.
 
 import type {ControlSystem} from '../../../actors/control/start.js';
-import {historyPrefixOf} from '../../../api/keys.js';
 import {openRunArchive, type RunArchive} from '../../../server/workflows/run-archive.js';
+import {storedRecords} from '../../../server/workflows/run-history.js';
 import {recordsFrom} from '../../../system/store/store-calls.js';
 import type {StoreDriver} from '../../../system/store/store.js';
 import {quietly} from '../process/log.js';
@@ -16,11 +16,9 @@ export function archiveOfTerm({context, driver}: TermArchiveOptions, {index, pip
 	return openRunArchive({
 		folder: context.home.runs,
 		known: index,
-		hasHistory: key => index.parts.historyOf(key) !== undefined,
-		async readHistory(key) {
-			const loaded = await recordsFrom(driver, historyPrefixOf(key));
-			if (!loaded.ok) throw new Error(`the store cannot be read: ${loaded.message}`);
-			return [...loaded.records].map(({body}) => body);
+		rangeOf: key => index.parts.historyOf(key),
+		async *readHistory(key, range) {
+			for await (const {body} of storedRecords(prefix => recordsFrom(driver, prefix), key, range)) yield body;
 		},
 		dropHistory: pipeline.dropHistory,
 		clock,
