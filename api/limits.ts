@@ -1352,10 +1352,13 @@ export const limits = {
 	runAgainMs: 1_000,
 	/** So long it waits for what it has called, and then asks again for the same attempt: timers can be no longer. */
 	runCallMs: 2_000_000_000,
-	/** Of a state inside a Parallel or a Map the history has an input up to so many bytes. */
+	/** Of a state inside a Parallel or a Map the history has an input or an output up to so many bytes. */
 	runHistoryInputBytes: 4_096,
-	/** Records of the history of one run: what comes after them is not told any more. */
+	/** Records of the history of one run, and their bytes as JSON: what comes after them is not told any more, but for its end. */
 	runHistoryRecords: 100_000,
+	runHistoryBytes: 67_108_864,
+	/** Names of states under way that the status of a run has. */
+	runAtStates: 20,
 	/** Functions of which a run writes down the version with which it began. */
 	runFunctions: 100,
 	/** Files with histories of runs that are over, of one server: looked at after so many more; and when it is tried again to write one. */
@@ -1374,8 +1377,9 @@ export const limits = {
 	workflowStatesShown: 200,
 	/** Runs that are asked for at once to be counted. */
 	runsCounted: 500,
-	/** Records of its history that a graph is drawn of, the last ones. */
+	/** Records of its history that a graph is drawn of, and in which `retry` looks for a state, the last ones. */
 	runGraphRecords: 20_000,
+	runRetryRecords: 20_000,
 	/** By what an answer names its task: the name of a state, a key, a token. */
 	taskNameCharacters: 4_096,
 	/** Older definitions of a workflow that are kept though no run goes by them. */

@@ -3,6 +3,7 @@
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import {ageOf} from '../duration.js';
 import type {KindDefinition} from '../kind.js';
+import {limits} from '../limits.js';
 import type {ApiObject, Draft, Json} from '../object.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {checkDnsSubdomain} from '../rules/names.js';
@@ -16,6 +17,9 @@ export type RunSpec = Omit<ShapeOf<typeof spec>, 'input'> & {readonly input?: Js
 export type RunStatus = Omit<ShapeOf<typeof status>, 'output'> & {readonly output?: Json};
 export type RunPhase = NonNullable<RunStatus['phase']>;
 export type Run = ApiObject<RunSpec, RunStatus>;
+
+/** How much is kept of what has happened in it: all of its steps, where nothing else is said. */
+export const historyIn = ({status}: Run): NonNullable<RunStatus['history']> => status?.history ?? {records: status?.steps ?? 0, bytes: 0};
 
 const asRun = (object: ApiObject): Run => object as Run;
 
@@ -95,7 +99,9 @@ function placeText({status}: Run): string {
 	if (at.length === 0) return none;
 	const more = at.length - statesShown;
 	const named = at.slice(0, statesShown).map(({state, count}) => (count === 1 ? state : `${state} x${count}`));
-	return named.join(', ') + (more > 0 ? ` + ${more} more...` : '');
+	// Of very many it has only the first.
+	const least = at.length < limits.runAtStates ? '' : ' or';
+	return named.join(', ') + (more > 0 ? ` + ${more}${least} more...` : '');
 }
 
 function durationText({status}: Run, nowMs: number): string {

@@ -31,6 +31,12 @@ export const status = () =>
 		startTime: optional(about('When it began.', text())),
 		completionTime: optional(about('When it ended.', text())),
 		steps: optional(about('How many steps are committed.', count())),
+		history: optional(
+			about(
+				'How much of them its history has, which is bounded.',
+				record({records: about('How many records.', count()), bytes: about('How many bytes these are.', count())}),
+			),
+		),
 		at: optional(
 			about(
 				'The states that are under way, by name; of many the first.',

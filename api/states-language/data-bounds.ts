@@ -26,10 +26,17 @@ export function dataProblem(value: Json): string | undefined {
 export const withinBytes = (value: Json, bytes: number): boolean => fits(value, {left: bytes}, 0);
 
 /** How many bytes data is as JSON, as far as the bound of a state's data goes. */
-export function jsonBytes(value: Json): number {
-	const measure: Measure = {left: limits.statesDataBytes};
-	fits(value, measure, 0);
-	return limits.statesDataBytes - measure.left;
+export const jsonBytes = (value: Json): number => bytesUpTo(limits.statesDataBytes, value, 0);
+
+/** The same of a record that has such data a few levels deep. */
+export const recordBytes = (value: Json): number => bytesUpTo(limits.objectBytes, value, -recordDepth);
+
+const recordDepth = 10;
+
+function bytesUpTo(most: number, value: Json, depth: number): number {
+	const measure: Measure = {left: most};
+	fits(value, measure, depth);
+	return most - measure.left;
 }
 
 function fits(value: Json | undefined, measure: Measure, depth: number): boolean {

@@ -2,7 +2,7 @@
 
 import {counted} from '../../api/counted.js';
 import {ageOf} from '../../api/duration.js';
-import type {Run} from '../../api/kinds/run.js';
+import {historyIn, type Run} from '../../api/kinds/run.js';
 import {limits} from '../../api/limits.js';
 import type {RunState} from '../../actors/control/workflows/run-states.js';
 import type {RunNews} from '../../actors/workflows/run.js';
@@ -41,7 +41,8 @@ const leastPathLines = 3;
 /** The title of the path, the line that tells of what is before it, and the line of the cursor. */
 const roomAround = 3;
 
-function runFields({spec, status = {}}: Run, {revision}: RunParts, nowMs: number): readonly Field[] {
+function runFields(run: Run, {revision}: RunParts, nowMs: number): readonly Field[] {
+	const {spec, status = {}} = run;
 	const {phase, revisionName, startTime, completionTime, steps = 0, output, error} = status;
 	const of = revisionName === undefined ? '' : ` (${revisionName})`;
 	return [
@@ -56,7 +57,7 @@ function runFields({spec, status = {}}: Run, {revision}: RunParts, nowMs: number
 			'Took',
 			startTime === undefined || completionTime === undefined ? undefined : ageOf(Date.parse(completionTime) - Date.parse(startTime)),
 		],
-		['Steps', String(steps)],
+		['Steps', historyIn(run).records < steps ? `${steps} (${historyIn(run).records} in its history)` : String(steps)],
 		['Start At', spec?.startAt],
 		['Input', dataText(spec?.input ?? {})],
 		['Output', output === undefined ? undefined : dataText(output)],

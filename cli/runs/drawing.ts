@@ -1,6 +1,6 @@
 // The graph of a definition as DOT or SVG, with what a run has gone through of it.
 
-import {run as runKind, type Run} from '../../api/kinds/run.js';
+import {historyIn, run as runKind, type Run} from '../../api/kinds/run.js';
 import {workflow as workflowKind, type Workflow} from '../../api/kinds/workflow.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
@@ -28,7 +28,7 @@ async function drawRun(client: Client, run: Run, form: Drawing): Promise<string>
 
 async function newsOf(client: Client, run: Run): Promise<readonly RunNews[]> {
 	const news: RunNews[] = [];
-	const from = Math.max(0, (run.status?.steps ?? 0) - limits.runGraphRecords);
+	const from = Math.max(0, historyIn(run).records - limits.runGraphRecords);
 	for await (const page of historyOf(client, placeOf(run), from)) for (const record of page) news.push(...record.news);
 	return news;
 }

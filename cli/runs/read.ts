@@ -2,7 +2,7 @@
 
 import {AppError} from '../../api/errors.js';
 import {controllerRevision, type ControllerRevision} from '../../api/kinds/controllerrevision.js';
-import {run as runKind, type Run} from '../../api/kinds/run.js';
+import {historyIn, run as runKind, type Run} from '../../api/kinds/run.js';
 import {workflow as workflowKind, type Workflow} from '../../api/kinds/workflow.js';
 import type {Json} from '../../api/object.js';
 import {membersOf} from '../../api/rules/report.js';
@@ -41,7 +41,7 @@ export async function lastOf(
 	run: Run,
 	most: number,
 ): Promise<{readonly from: number; readonly records: readonly HistoryRecord[]}> {
-	const from = Math.max(0, (run.status?.steps ?? 0) - most);
+	const from = Math.max(0, historyIn(run).records - most);
 	const records: HistoryRecord[] = [];
 	for await (const page of historyOf(client, placeOf(run), from)) {
 		records.push(...page);

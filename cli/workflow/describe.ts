@@ -1,7 +1,7 @@
 // `troupe workflow describe`: a run, or a workflow; with -w the run as it goes on, up to its end.
 
 import {findKind} from '../../api/catalogue.js';
-import {run as runKind, type Run} from '../../api/kinds/run.js';
+import {historyIn, run as runKind, type Run} from '../../api/kinds/run.js';
 import {workflow as workflowKind} from '../../api/kinds/workflow.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
@@ -91,7 +91,7 @@ async function followInLines(client: Client, place: RunPlace, terminal: Terminal
 	let next = 0;
 	for await (const run of followRun(client, place)) {
 		// Of one that has gone on for long only the last part.
-		next = Math.max(next, (run.status?.steps ?? 0) - limits.runRecordsRead);
+		next = Math.max(next, historyIn(run).records - limits.runRecordsRead);
 		const startMs = Date.parse(run.status?.startTime ?? run.metadata.creationTimestamp);
 		for await (const records of historyOf(client, place, next)) {
 			terminal.out(records.flatMap(record => linesOf(record, startMs)).join(''));

@@ -1,5 +1,6 @@
 // `troupe workflow history`: all that has happened in a run, with times, however much it is.
 
+import {historyIn} from '../../api/kinds/run.js';
 import type {HistoryRecord} from '../../server/workflows/run-history.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {type Invocation, usageError} from '../command.js';
@@ -16,7 +17,7 @@ export async function history(invocation: Invocation, words: readonly string[]):
 	const [name, isJson] = [runNamed(word), formOf(flags, ['json']) === 'json'];
 	return withClient(invocation, async client => {
 		const place = {namespace: namespaceOf(invocation, client), name};
-		await readRun(client, place);
+		const run = await readRun(client, place);
 		let count = 0;
 		// A terminal would obey what others wrote; a pipe may be slow.
 		const pour = async (text: string): Promise<void> => (terminal.outIsTerminal ? terminal.out(text) : terminal.pour(Buffer.from(text)));
@@ -28,6 +29,8 @@ export async function history(invocation: Invocation, words: readonly string[]):
 		}
 		if (isJson) await pour(`${count === 0 ? '' : '\n'}]}\n`);
 		else if (count === 0) terminal.note(`run/${name} has no history yet`);
+		const cut = (run.status?.steps ?? 0) - historyIn(run).records;
+		if (cut > 0) terminal.note(`the history of run/${name} is as long as it may be: ${cut} steps before its end are not in it`);
 		return 0;
 	});
 }

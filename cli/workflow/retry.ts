@@ -1,13 +1,14 @@
 // `troupe workflow retry`: a new run of the same workflow, from where one has failed or from a state that is named, with the input of that state.
 
-import type {Run} from '../../api/kinds/run.js';
+import {historyIn, type Run} from '../../api/kinds/run.js';
+import {limits} from '../../api/limits.js';
 import type {Json, JsonObject} from '../../api/object.js';
 import {didYouMean} from '../../api/suggest.js';
 import type {Client} from '../client.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {isOver, runNamed} from '../runs/named.js';
-import {historyOf, placeOf, readRun} from '../runs/read.js';
+import {historyOf, lastOf, placeOf, readRun} from '../runs/read.js';
 import {startRun, told, waitOf} from './start.js';
 
 export async function retry(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -32,23 +33,36 @@ export async function retry(invocation: Invocation, words: readonly string[]): P
 	});
 }
 
+type Entry = {readonly state: string; readonly input: Json};
+
 /** The last time that the state was entered, or the last state that was: of the outermost machine. */
-async function entryOf(client: Client, run: Run, from: string | undefined): Promise<{readonly state: string; readonly input: Json}> {
+async function entryOf(client: Client, run: Run, from: string | undefined): Promise<Entry> {
+	const {name} = run.metadata;
+	const {records: count} = historyIn(run);
+	// Of a run that has failed or was cancelled the last record says it.
+	const last = (await lastOf(client, run, 1)).records.at(-1)?.last;
+	if (last !== undefined && (from === undefined || last.state === from)) return last;
+	const steps = run.status?.steps ?? 0;
+	if (count < steps)
+		throw failedError(
+			`what run/${name} gave ${from === undefined ? 'its last state' : `"${from}"`} the last time is not known: its history has ${count} of ${steps} steps`,
+		);
 	const entered = new Set<string>();
-	let found: {readonly state: string; readonly input: Json} | undefined;
-	for await (const records of historyOf(client, placeOf(run)))
-		for (const {news} of records)
+	let found: Entry | undefined;
+	const first = Math.max(0, count - limits.runRetryRecords);
+	for await (const page of historyOf(client, placeOf(run), first))
+		for (const {news} of page)
 			for (const each of news) {
 				if (each.type !== 'entered' || each.frame !== '') continue;
 				entered.add(each.state);
 				if (from === undefined || each.state === from) found = {state: each.state, input: each.input};
 			}
 	if (found !== undefined) return found;
-	const {name} = run.metadata;
-	if (entered.size === 0) throw failedError(`run/${name} has no history: it has entered no state, or that is not kept any more`);
+	if (entered.size === 0 && first === 0)
+		throw failedError(`run/${name} has no history: it has entered no state, or that is not kept any more`);
 	const all = [...entered];
 	throw failedError(
-		`run/${name} has not entered "${from ?? ''}" in its outermost machine${didYouMean(from ?? '', all) || `; it has ${all.slice(0, shownStates).join(', ')}`}`,
+		`run/${name} has not entered ${from === undefined ? 'a state' : `"${from}"`} in its outermost machine${first === 0 ? '' : `, in the last ${limits.runRetryRecords} records of its history`}${didYouMean(from ?? '', all) || `; it has ${all.slice(0, shownStates).join(', ')}`}`,
 	);
 }
 

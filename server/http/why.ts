@@ -12,7 +12,7 @@ import {
 	type Address,
 	type ObjectKey,
 } from '../../api/keys.js';
-import type {Run} from '../../api/kinds/run.js';
+import {historyIn, type Run} from '../../api/kinds/run.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {mayRequest} from '../../api/roles.js';
@@ -138,8 +138,8 @@ const lookRounds = 3;
 
 /** The last records of the history of a run, as far as they can be read. */
 async function lastOf({control}: Backend, key: ObjectKey): Promise<readonly HistoryRecord[] | undefined> {
-	const steps = (control.index.get(key) as Run | undefined)?.status?.steps ?? 0;
-	const from = Math.max(0, steps - limits.whyRunRecords);
+	const run = control.index.get(key) as Run | undefined;
+	const from = Math.max(0, (run === undefined ? 0 : historyIn(run).records) - limits.whyRunRecords);
 	return control.history.read(key, from, limits.whyRunRecords).then(
 		({records}) => records,
 		() => undefined,

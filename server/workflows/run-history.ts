@@ -3,6 +3,7 @@
 import {AppError} from '../../api/errors.js';
 import {historyStoreKey, parseBesideStoreKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import type {Json} from '../../api/object.js';
 import type {RunEnding, RunNews} from '../../actors/workflows/run.js';
 import type {HistoryRange} from '../../system/index/parts.js';
 import type {LoadOutcome} from '../../system/store/store.js';
@@ -13,6 +14,8 @@ export type HistoryRecord = {
 	readonly atMs: number;
 	readonly news: readonly RunNews[];
 	readonly ending?: RunEnding;
+	/** Of a run that has failed or was cancelled: the last state that it entered in its outermost machine, and with what. */
+	readonly last?: {readonly state: string; readonly input: Json};
 };
 
 /** `next`: the number of the next record, where there are more. */

@@ -232,6 +232,30 @@ test('retry makes a new run that begins where one has failed, or at a state that
 	t.is(runs().length, count + 3);
 });
 
+test('retry takes what the last record says, and goes by no history of which the end is not kept', async t => {
+	const {troupe, put, takenAway, cluster, keyOf} = await openRuns(t);
+	const ending = {status: 'failed', atMs: startMs, error: {Error: 'No', Cause: ''}} as const;
+	const ended = failed.map((each, at) => (at < failed.length - 1 ? each : {...each, ending, last: {state: 'Choose', input: {id: 9}}}));
+	put(aRun('one', over({phase: 'Failed'})), [], ended);
+	const cut = (): Run => ({
+		...aRun('one', over({phase: 'Failed'})),
+		status: {phase: 'Failed', ...over({}), steps: 900, history: {records: 6, bytes: 1}},
+	});
+	cluster.put(cut());
+	for (const words of [[], ['--from', 'Choose']]) {
+		const {code, out, err} = await troupe(['workflow', 'retry', 'run/one', ...words]);
+		t.is(code, 0, err);
+		t.like(takenAway(out)?.spec, {input: {id: 9}, startAt: 'Choose'});
+	}
+	const refused = await troupe(['workflow', 'retry', 'run/one', '--from', 'Ask']);
+	t.is(refused.code, 1);
+	t.regex(refused.err, /what run\/one gave "Ask" the last time is not known: its history has 6 of 900 steps/);
+	cluster.histories.set(keyOf('one'), [...failed]);
+	t.regex((await troupe(['workflow', 'retry', 'run/one'])).err, /what run\/one gave its last state the last time is not known/);
+	t.regex((await troupe(['workflow', 'history', 'run/one'])).err, /as long as it may be: 894 steps before its end are not in it/);
+	t.regex((await troupe(['describe', 'run/one'])).out, /Steps: +900 \(6 in its history\)/);
+});
+
 test('the history of a run is told whole, in lines or as JSON, a page at a time', async t => {
 	const {troupe, put, cluster} = await openRuns(t);
 	const ending = {status: 'failed', atMs: startMs, error: {Error: 'States.Runtime', Cause: 'nothing at $.yes'}} as const;

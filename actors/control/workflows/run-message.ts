@@ -35,6 +35,9 @@ export type TaskAnswered = Message & {
 /** To a run's record, by itself: its workflow is there. */
 export type BeginRun = Message & {readonly type: 'beginRun'};
 
+/** To a run's record that is over, by itself: what was found again of it when the process began. */
+export type DropParts = Message & {readonly type: 'dropParts'};
+
 /** To a run's record: what a state under way has to tell. Answered once it is committed. */
 export type RunEventTold = Message & {readonly type: 'runEvent'; readonly event: RunEvent};
 

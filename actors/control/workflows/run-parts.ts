@@ -1,7 +1,9 @@
-// What is kept of a run beside its object: its frames, their tallies, and the secret of its task tokens. And the run as the machine reads it.
+// What is kept of a run beside its object: its frames, their tallies, the secret of its task tokens, and of very many states under way how many there
+// are of each name. And the run as the machine reads it.
 
-import type {Run} from '../../../api/kinds/run.js';
+import type {Run, RunStatus} from '../../../api/kinds/run.js';
 import {objectKey, type ObjectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
 import type {Json} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import type {Frame, RunHead, RunView, Step, Tally} from '../../workflows/run.js';
@@ -9,6 +11,7 @@ import type {Frame, RunHead, RunView, Step, Tally} from '../../workflows/run.js'
 const framePrefix = 'frame/';
 const tallyPrefix = 'tally/';
 const secretPart = 'secret';
+const atPart = 'at';
 
 export const runKeyOf = ({metadata}: Run): ObjectKey => objectKey('runs', metadata.namespace, metadata.name);
 
@@ -55,3 +58,15 @@ export const secretIn = (known: Pick<Known, 'part'>, run: ObjectKey): string | u
 };
 
 export const secretOf = (secret: string): readonly [name: string, value: Json] => [secretPart, secret];
+
+type At = NonNullable<RunStatus['at']>;
+
+/** How many states of each name are under way: all of them, where the status has only the first names. */
+export const atIn = (run: Run, known: Pick<Known, 'part'>): At =>
+	(known.part(runKeyOf(run), atPart) as At | undefined) ?? run.status?.at ?? [];
+
+/** What of that is kept beside the status, where it is more than the status has, or was before. */
+export const partsOfAt = (run: Run, at: At, known: Pick<Known, 'part'>): ReadonlyMap<string, Json | undefined> => {
+	if (at.length > limits.runAtStates) return new Map([[atPart, at]]);
+	return known.part(runKeyOf(run), atPart) === undefined ? new Map() : new Map([[atPart, undefined]]);
+};

@@ -3,14 +3,14 @@
 // A step is committed, as frames beside the object, before what it asks for is done. What is under way follows from the frames alone: a record that
 // begins again begins its states again, and they call with the keys that they had.
 
-import type {Run, RunPhase, RunStatus} from '../../../api/kinds/run.js';
+import {historyIn, type Run, type RunPhase, type RunStatus} from '../../../api/kinds/run.js';
 import type {Workflow} from '../../../api/kinds/workflow.js';
 import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject, Condition, Draft, Json} from '../../../api/object.js';
 import {itemsOf, membersOf, textOf} from '../../../api/rules/report.js';
-import {jsonBytes} from '../../../api/states-language/data-bounds.js';
+import {jsonBytes, recordBytes} from '../../../api/states-language/data-bounds.js';
 import {stateNamed, type Definition} from '../../../api/states-language/definition.js';
 import {failed as stateFailed, type StateError} from '../../../api/states-language/errors.js';
 import type {Tools} from '../../../api/states-language/tools.js';
@@ -34,13 +34,23 @@ import {ownerReferenceTo} from '../objects/owners.js';
 import {stepsTogether} from './events-together.js';
 import {definitionOf, definitionOfRevision} from './run-definition.js';
 import {withFunctions} from './run-functions.js';
-import type {BeginRun, CarryOut, FailRun, RunEventTold, RunEventsTold, StopTask, TaskAnswered, ToldEvent} from './run-message.js';
+import type {
+	BeginRun,
+	CarryOut,
+	DropParts,
+	FailRun,
+	RunEventTold,
+	RunEventsTold,
+	StopTask,
+	TaskAnswered,
+	ToldEvent,
+} from './run-message.js';
 import {goOn, runNode, type RunNodeInput} from './run-node.js';
-import {framesOf, headOf, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
+import {atIn, framesOf, headOf, partsOfAt, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
 import {isWaitedForNoMore, openTasksOf} from './task-objects.js';
 import {keyOfToken, taskToken} from './task-token.js';
 
-type RunMessage = BeginRun | FailRun | RunEventTold | RunEventsTold | TaskAnswered | (Message & {readonly type: 'stopped'});
+type RunMessage = BeginRun | DropParts | FailRun | RunEventTold | RunEventsTold | TaskAnswered | (Message & {readonly type: 'stopped'});
 
 export const runController = controller<Run, RunMessage>({
 	plural: 'runs',
@@ -200,15 +210,17 @@ const soonResyncs = 4;
 
 /** What it has left behind goes, and it goes itself when its time is over. */
 function afterEnd(run: Run, context: Context): Reconciliation<RunStatus> {
-	const {nowMs, pending, children} = context;
+	const {known, nowMs, pending, children} = context;
 	const {uid, namespace, name} = run.metadata;
 	const seconds = run.spec?.ttlSecondsAfterFinished ?? workflowOf(run, context)?.spec?.ttlSecondsAfterFinished ?? limits.runTtlSeconds;
 	const dueMs = Date.parse(run.status?.completionTime ?? '') + seconds * 1_000;
 	const stopped = children.map((child): Effect => ({type: 'stopChild', name: child}));
+	// Of very many parts a part stays where the process ends soon after: it is found again by the next one.
+	const left = known.partsOf(runKeyOf(run)).size > 0 ? [tell(context.self, {type: 'dropParts'} satisfies DropParts)] : [];
 	if (!(dueMs <= nowMs)) {
 		// There may be very many: until it is soon no timer waits for it, and the record is woken now and then anyway.
 		const isSoon = dueMs - nowMs <= soonResyncs * limits.resyncMs;
-		return {effects: stopped, ...(isSoon ? {wakeAtMs: dueMs} : {})};
+		return {effects: [...stopped, ...left], ...(isSoon ? {wakeAtMs: dueMs} : {})};
 	}
 	const id = `delete/${uid}`;
 	return {effects: pending.has(id) ? [] : [{type: 'delete', key: objectKey('runs', namespace, name), uid, id}]};
@@ -224,6 +236,10 @@ function receive(run: Run, message: RunMessage, context: Context): Handled<Run> 
 			return stepped(run, message.event, context);
 		case 'runEvents':
 			return steppedTogether(run, message.told, context);
+		case 'dropParts':
+			return isOver(run) && context.known.partsOf(runKeyOf(run)).size > 0
+				? {...unchanged(run), beside: {parts: allGone(run, context.known)}}
+				: unchanged(run);
 		case 'failRun':
 			return isOver(run) ? unchanged(run) : ended(run, message.error, context);
 		case 'taskAnswered':
@@ -331,22 +347,26 @@ const nothing: Pick<Step, 'frames' | 'tallies' | 'news'> = {frames: new Map(), t
 
 /** A step of the machine as a change of the object, of what is beside it, and as what follows once that is committed. */
 function handledStep(run: Run, step: Step, context: Context): Handled<Run> {
-	const {frames, tallies, head, news} = step;
+	const {frames, tallies, head} = step;
 	if (frames.size === 0 && tallies.size === 0 && head === undefined)
 		return {ok: true, object: run, effects: commandEffects(run, step, context)};
 	const view = viewOf(run, context.known);
 	const ending = endingOf(head);
-	const isFull = (run.status?.steps ?? 0) >= limits.runHistoryRecords && ending === null;
-	const history = isFull ? undefined : historyOf(news, ending, context.nowMs);
+	const {records, bytes} = historyIn(run);
+	const isFull = ending === null && (records >= limits.runHistoryRecords || bytes >= limits.runHistoryBytes);
+	const told = historyOf(step, view, ending, context.nowMs);
+	const history = isFull ? undefined : told;
+	// Nothing is under way at its end, whatever thousands of frames were.
+	const at = ending === null ? atAfter(atIn(run, context.known), view, frames) : [];
 	const beside: Beside = {
-		parts: ending === null ? partsOfStep(step) : allGone(run, context.known),
+		parts: ending === null ? new Map([...partsOfStep(step), ...partsOfAt(run, at, context.known)]) : allGone(run, context.known),
 		...(history === undefined ? {} : {history}),
 	};
 	const status: RunStatus = {
 		...run.status,
-		steps: (run.status?.steps ?? 0) + (history === undefined ? 0 : 1),
-		// Nothing is under way at its end, whatever thousands of frames were.
-		at: ending === null ? atAfter(run.status?.at ?? [], view, frames) : [],
+		steps: (run.status?.steps ?? 0) + (told === undefined ? 0 : 1),
+		history: history === undefined ? {records, bytes} : {records: records + 1, bytes: bytes + recordBytes(history)},
+		at: at.slice(0, limits.runAtStates),
 		...statusOfEnding(ending),
 	};
 	// It is status alone, and wakes nobody by itself.
@@ -407,15 +427,41 @@ function atAfter(before: NonNullable<RunStatus['at']>, view: RunView, frames: St
 }
 
 /** What people read of a step. Undefined: nothing worth telling. */
-function historyOf(news: readonly RunNews[], ending: RunEnding | null, atMs: number): Json | undefined {
-	if (news.length === 0 && ending === null) return undefined;
-	return {atMs, news: news.map(bounded) as unknown as Json, ...(ending === null ? {} : {ending: ending as unknown as Json})};
+function historyOf({news}: Step, view: RunView, ending: RunEnding | null, atMs: number): Json | undefined {
+	if (ending === null) return news.length === 0 ? undefined : {atMs, news: news.map(bounded) as unknown as Json};
+	const last = ending.status === 'succeeded' ? undefined : lastEntered(news, view);
+	return {
+		atMs,
+		news: news.map(each => bounded(withoutOutput(each, ending))) as unknown as Json,
+		ending: ending as unknown as Json,
+		...(last === undefined ? {} : {last}),
+	};
+}
+
+/** Where a further run can begin again, without what has happened before. */
+function lastEntered(news: readonly RunNews[], view: RunView): {readonly state: string; readonly input: Json} | undefined {
+	const entered = news.findLast(each => each.type === 'entered' && each.frame === '');
+	const {state, input} = (entered?.type === 'entered' ? entered : view.frame('')) ?? {};
+	return state === undefined || input === undefined ? undefined : {state, input};
+}
+
+/** The ending has it: twice it would be too much for one transaction. */
+function withoutOutput(news: RunNews, {status}: RunEnding): RunNews {
+	if (news.type !== 'left' || news.frame !== '' || status !== 'succeeded') return news;
+	const {output: _output, ...rest} = news;
+	return rest;
 }
 
 /** Of thousands of items not all is kept. */
 function bounded(news: RunNews): RunNews {
-	if (news.type !== 'entered' || news.frame === '' || jsonBytes(news.input) <= limits.runHistoryInputBytes) return news;
-	return {...news, input: {omittedBytes: jsonBytes(news.input)}};
+	if (news.frame === '') return news;
+	if (news.type === 'entered') return {...news, input: boundedData(news.input)};
+	return news.type === 'left' && news.output !== undefined ? {...news, output: boundedData(news.output)} : news;
+}
+
+function boundedData(data: Json): Json {
+	const bytes = jsonBytes(data);
+	return bytes <= limits.runHistoryInputBytes ? data : {omittedBytes: bytes};
 }
 
 // ---- what follows from a step ---------------------------------------------------------------------------------------------------

@@ -397,8 +397,8 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'a small file is not synced before it has its name',
 		file: 'system/files/atomic-file.ts',
-		text: '\t\tawait handle.writeFile(data);\n\t\tawait handle.sync();\n',
-		becomes: '\t\tawait handle.writeFile(data);\n',
+		text: '\t\tawait writeFile(handle, data);\n\t\tawait handle.sync();\n',
+		becomes: '\t\tawait writeFile(handle, data);\n',
 		test: 'test/system/files/atomic-file.test.ts',
 	},
 	{
