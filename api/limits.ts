@@ -1412,8 +1412,12 @@ export const limits = {
 	workflowTaskPauseMostMs: 10_000,
 	/** How often it is tried to end what a task has begun, and nobody waits for any more. */
 	workflowTaskStops: 8,
-	/** Runs that are tasks of runs, in one another. */
+	/** A run or a Job of a task that is refused since there is no room, for as many are under way as may, is asked for so long. */
+	workflowRoomMs: 900_000,
+	/** Runs that are tasks of runs, in one another; those that come from one run, under way at once and in all, as long as they are kept. */
 	workflowNesting: 10,
+	workflowFamilyUnderWay: 2_000,
+	workflowFamily: 20_000,
 	/** Hosts that workflows may call over HTTP, and what one such call may take, whatever its state allows. */
 	workflowHttpHosts: 100,
 	workflowHttpMs: 900_000,

@@ -4,3 +4,5 @@
 export const taskOfRunLabel = 'troupe.dev/task-of-run';
 /** Which attempt of which state it is: the key of the task. */
 export const taskKeyAnnotation = 'troupe.dev/task-key';
+/** Of a run: the uid of the run that it comes from, through however many tasks. */
+export const rootRunAnnotation = 'troupe.dev/root-run';

@@ -10,7 +10,7 @@ import {AppError, type Outcome} from '../../api/errors.js';
 import {collectionAddress, objectAddress, objectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {hashName} from '../../api/names.js';
-import type {ApiObject, Draft} from '../../api/object.js';
+import type {ApiObject, Draft, Labels} from '../../api/object.js';
 import {isLabelValue} from '../../api/rules/names.js';
 import {taskKeyAnnotation, taskOfRunLabel} from '../../api/task-object.js';
 import type {Message} from '../../system/kernel/behavior.js';
@@ -25,6 +25,10 @@ export type TaskObject = {
 	readonly kind: string;
 	readonly plural: string;
 	readonly spec: unknown;
+	/** Said of it, beside the key. */
+	readonly annotations?: Labels;
+	/** Around its making: it may say instead how the task ends. */
+	readonly around?: (make: () => Promise<Made>) => Promise<Made>;
 	/** Begins the names of the errors of such tasks. */
 	readonly errors: string;
 	/** Undefined: it is not over. */
@@ -33,11 +37,15 @@ export type TaskObject = {
 	readonly ending: (object: ApiObject) => Message;
 };
 
+/** The object; how the task ends where it is not to be had; undefined: that is not known yet. */
+export type Made = {readonly uid: string} | TaskOutcome | undefined;
+
 export async function objectTask(parts: TaskParts, task: CallTask, made: TaskObject, signal: AbortSignal): Promise<TaskOutcome> {
 	const key = keyOf(task, made);
+	const untilMs = parts.clock.monotonicMs() + limits.workflowRoomMs;
 	let asked: Promise<unknown> = Promise.resolve();
 	const once = () => {
-		const found = makeOrFind(parts, task, made);
+		const found = makeOrFind(parts, task, made, untilMs);
 		asked = found;
 		return found;
 	};
@@ -59,7 +67,7 @@ const nameOf = ({run, key}: CallTask): string =>
 
 const keyOf = (task: CallTask, {plural}: TaskObject): ObjectKey => objectKey(plural, task.run.namespace, nameOf(task));
 
-function draftOf(task: CallTask, {apiVersion, kind, spec}: TaskObject): Draft {
+function draftOf(task: CallTask, {apiVersion, kind, spec, annotations}: TaskObject): Draft {
 	const {run, key} = task;
 	return {
 		apiVersion,
@@ -69,7 +77,7 @@ function draftOf(task: CallTask, {apiVersion, kind, spec}: TaskObject): Draft {
 			namespace: run.namespace,
 			// A name may be longer than a label.
 			...(isLabelValue(run.name) ? {labels: {[taskOfRunLabel]: run.name}} : {}),
-			annotations: {[taskKeyAnnotation]: key},
+			annotations: {...annotations, [taskKeyAnnotation]: key},
 			ownerReferences: [
 				{apiVersion: 'troupe.dev/v1', kind: 'Run', name: run.name, uid: run.uid, controller: true, blockOwnerDeletion: true},
 			],
@@ -81,20 +89,24 @@ function draftOf(task: CallTask, {apiVersion, kind, spec}: TaskObject): Draft {
 const causeOf = ({run, resource}: CallTask): string =>
 	`run ${run.namespace}/${run.name} calls ${resource.slice(0, limits.shownCharacters)}`;
 
-/** The object; how the task ends where it is not to be had; undefined: that is not known yet. */
-async function makeOrFind(parts: TaskParts, task: CallTask, made: TaskObject): Promise<{readonly uid: string} | TaskOutcome | undefined> {
-	const {index, ask} = parts.control;
-	const key = keyOf(task, made);
-	const before = index.get(key);
+async function makeOrFind(parts: TaskParts, task: CallTask, made: TaskObject, untilMs: number): Promise<Made> {
+	const before = parts.control.index.get(keyOf(task, made));
 	if (before !== undefined) return ownOr(before, task, made);
+	const make = (): Promise<Made> => makeNew(parts, task, made, untilMs);
+	return made.around === undefined ? make() : made.around(make);
+}
+
+async function makeNew({control, clock}: TaskParts, task: CallTask, made: TaskObject, untilMs: number): Promise<Made> {
 	const message: CreateObject = {type: 'create', object: draftOf(task, made)};
-	const outcome: Outcome<ApiObject> = await ask(collectionAddress(made.plural), message, {
+	const outcome: Outcome<ApiObject> = await control.ask(collectionAddress(made.plural), message, {
 		deadlineMs: limits.askDeadlineMs,
 		cause: causeOf(task),
 	});
 	if (outcome.ok) return {uid: outcome.value.metadata.uid};
 	const {error} = outcome;
-	if (error.code === 'ERR_ALREADY_EXISTS' || mayPass(error)) return undefined;
+	// What takes the room may wait for this one: it is not waited for without end.
+	const isLate = error.code === 'ERR_BUSY' && clock.monotonicMs() >= untilMs;
+	if (error.code === 'ERR_ALREADY_EXISTS' || (mayPass(error) && !isLate)) return undefined;
 	return taskFailed(`${made.errors}.Refused`, error.message);
 }
 

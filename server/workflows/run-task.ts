@@ -2,14 +2,16 @@
 
 import type {PatchObject} from '../../actors/control/objects/object-message.js';
 import {controllerOf} from '../../actors/control/objects/owners.js';
+import {familyTerm, rootOf} from '../../actors/control/workflows/run-family.js';
 import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
 import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {membersOf, textOf} from '../../api/rules/report.js';
 import type {TaskResource} from '../../api/task-resource.js';
+import {rootRunAnnotation} from '../../api/task-object.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
-import {objectTask} from './object-task.js';
+import {objectTask, type Made, type TaskObject} from './object-task.js';
 import {taskFailed, taskFailedElsewhere, taskSucceeded} from './task-end.js';
 import type {TaskParts} from './task-parts.js';
 
@@ -24,9 +26,35 @@ export async function runTask(parts: TaskParts, task: CallTask, {name}: Called, 
 			'States.Runtime',
 			`runs that are tasks of runs may be ${limits.workflowNesting} in one another, and this would be one more: does the workflow "${name}" call itself?`,
 		);
-	const spec = {workflow: name, input: task.input};
-	return objectTask(parts, task, {apiVersion: 'troupe.dev/v1', kind: 'Run', plural, spec, errors, endOf, ending}, signal);
+	const {run, input} = task;
+	const parent = parts.control.index.get(objectKey(plural, run.namespace, run.name));
+	const root = parent === undefined ? run.uid : rootOf(parent);
+	const made: TaskObject = {
+		...{apiVersion: 'troupe.dev/v1', kind: 'Run', plural, spec: {workflow: name, input}, errors, endOf, ending},
+		annotations: {[rootRunAnnotation]: root},
+		around: make => counted(parts, run.namespace, root, make),
+	};
+	return objectTask(parts, task, made, signal);
 }
+
+/** Of the runs that come from one so many are made; those that are being made count, too. */
+async function counted({control, comingRuns}: TaskParts, namespace: string, root: string, make: () => Promise<Made>): Promise<Made> {
+	const coming = comingRuns.get(root) ?? 0;
+	const count = (which: 'all' | 'underWay'): number => control.index.countByTerm(plural, familyTerm(namespace, root, which)) + coming;
+	if (count('underWay') >= limits.workflowFamilyUnderWay) return oneTooMany(limits.workflowFamilyUnderWay, 'are under way');
+	if (count('all') >= limits.workflowFamily) return oneTooMany(limits.workflowFamily, 'are kept');
+	comingRuns.set(root, coming + 1);
+	try {
+		return await make();
+	} finally {
+		const left = (comingRuns.get(root) ?? 1) - 1;
+		if (left === 0) comingRuns.delete(root);
+		else comingRuns.set(root, left);
+	}
+}
+
+const oneTooMany = (most: number, what: string): TaskOutcome =>
+	taskFailed('States.Runtime', `${most} runs that are tasks of one run, or of such runs, ${what}, as many as may`);
 
 /** How many runs the task is in: its own, and those that this is a task of. */
 function depthOf(index: ObjectIndex, {run}: CallTask): number {

@@ -55,6 +55,7 @@ export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskC
 	const parts: TaskParts = {
 		...options,
 		turns: createTurns(most),
+		comingRuns: new Map(),
 		closing: closing.signal,
 		follow(key, seen) {
 			const all = followed.get(key) ?? new Set();

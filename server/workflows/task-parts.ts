@@ -16,6 +16,8 @@ export type TaskParts = {
 	readonly lookup?: LookupFunction | undefined;
 	/** Of calls, creates and requests: what only waits for somebody else has no turn. */
 	readonly turns: Turns;
+	/** Runs that are being made as tasks, by the uid of the run that they come from. */
+	readonly comingRuns: Map<string, number>;
 	/** Calls back with each committed change of that object: as it is now, or was last. What comes back ends that. */
 	readonly follow: (key: ObjectKey, seen: (object: ApiObject, isGone: boolean) => void) => Cancel;
 	/** Aborted when the term ends. */

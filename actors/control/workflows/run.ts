@@ -33,6 +33,7 @@ import {isDeleting} from '../objects/garbage.js';
 import {ownerReferenceTo} from '../objects/owners.js';
 import {stepsTogether} from './events-together.js';
 import {definitionOf, definitionOfRevision} from './run-definition.js';
+import {familyTerms} from './run-family.js';
 import {withFunctions} from './run-functions.js';
 import type {
 	BeginRun,
@@ -59,6 +60,7 @@ export const runController = controller<Run, RunMessage>({
 		...(run.status?.revisionName === undefined ? [] : [pinsTerm(run.metadata.namespace, run.status.revisionName)]),
 		...pinTerms(run),
 		...(isOver(run) ? [] : underWayTerms(run)),
+		...familyTerms(run, isOver(run)),
 	],
 	watches: {
 		workflows: ({after}, known) =>

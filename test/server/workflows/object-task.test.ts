@@ -338,3 +338,84 @@ test('runs in runs are bounded', async t => {
 	t.regex(ended.error.Cause, /may be 10 in one another.*does the workflow "refund" call itself\?/);
 	t.is(runs.length, 1);
 });
+
+test('runs that come from one run are bounded, whichever of them they are tasks of, also while they are being made', async t => {
+	const {outcome, made, put, runs, cluster} = runWorld();
+	const controlledBy = (uid: string) => [{apiVersion: 'troupe.dev/v1', kind: 'Run', name: 'any', uid, controller: true}];
+	const of = (name: string, root: string, status: JsonObject): ApiObject => ({
+		...made(name, {metadata: {ownerReferences: controlledBy('uid-of-another'), annotations: {'troupe.dev/root-run': root}}}),
+		status,
+	});
+	put(made('top', {metadata: {}}));
+	put(of('inner', 'uid-of-top', {phase: 'Running'}));
+	for (let at = 3; at < limits.workflowFamilyUnderWay; at++) put(of(`r${at}`, 'uid-of-top', {phase: 'Running'}));
+	put(of('over', 'uid-of-top', {phase: 'Succeeded'}));
+	const task = (run: string, key: string) => aTask('workflow:refund', {key, run: {namespace: 'default', name: run, uid: `uid-of-${run}`}});
+	const next = cluster.answers.get('troupe://control/runs');
+	let go = (): void => undefined;
+	cluster.answers.set('troupe://control/runs', async message => {
+		await new Promise<void>(resolve => void (go = resolve));
+		return next?.(message) ?? failed('ERR_INTERNAL');
+	});
+	void outcome(task('inner', 'r/1'));
+	await settled();
+	const second = task('top', 'r/2');
+	void outcome(second);
+	await settled();
+	const third = await outcome(task('top', 'r/3'));
+	if (third.type !== 'failed') return t.fail();
+	t.deepEqual(
+		[third.error.Error, third.error.Cause],
+		['States.Runtime', '2000 runs that are tasks of one run, or of such runs, are under way, as many as may'],
+	);
+	go();
+	await settled();
+	t.deepEqual(
+		runs.map(({metadata}) => metadata.annotations?.['troupe.dev/root-run']),
+		['uid-of-top'],
+	);
+	put(made('other', {metadata: {}}));
+	void outcome(task('other', 'r/4'));
+	await settled();
+	go();
+	await settled();
+	t.is(runs.at(-1)?.metadata.annotations?.['troupe.dev/root-run'], 'uid-of-other');
+});
+
+test('runs that come from one run and are over count as long as they are kept', async t => {
+	const {outcome, runs, cluster, made, put} = runWorld();
+	const counted: string[] = [];
+	const {index} = cluster.control;
+	const countByTerm = index.countByTerm.bind(index);
+	index.countByTerm = (plural, term) => (
+		counted.push(term),
+		term.startsWith('family=all/') ? limits.workflowFamily : countByTerm(plural, term)
+	);
+	put(made('top', {metadata: {}}));
+	const run = {namespace: 'default', name: 'top', uid: 'uid-of-top'};
+	const ended = await outcome(aTask('workflow:refund', {run}));
+	t.like(ended, {type: 'failed', error: {Error: 'States.Runtime'}});
+	t.regex(JSON.stringify(ended), /20000 runs .* are kept, as many as may/);
+	t.deepEqual(counted, ['family=underWay/default/uid-of-top', 'family=all/default/uid-of-top']);
+	t.deepEqual(runs, []);
+});
+
+test('a run for which there is no room is asked for a while, and then the task fails: what takes the room may wait for it', async t => {
+	const {outcome, cluster, clock, tasks} = runWorld();
+	let asked = 0;
+	cluster.answers.set('troupe://control/runs', () => {
+		asked++;
+		return failed('ERR_BUSY', {message: 'as many as may'});
+	});
+	const ends: TaskOutcome[] = [];
+	const beganMs = clock.monotonicMs();
+	void outcome(aTask('workflow:refund')).then(ended => ends.push(ended));
+	for (let turns = 0; ends.length === 0 && turns < 1_000; turns++) {
+		await settled();
+		clock.advance(limits.workflowTaskPauseMostMs);
+	}
+	t.deepEqual(ends, [failure('Workflow.Refused', 'as many as may')]);
+	t.true(asked >= limits.workflowRoomMs / limits.workflowTaskPauseMostMs);
+	t.true(clock.monotonicMs() - beganMs < limits.workflowRoomMs + 3 * limits.workflowTaskPauseMostMs);
+	t.deepEqual(tasks.counts(), nothing);
+});
