@@ -81,7 +81,8 @@ export class WatchRing {
 		this.#head++;
 		this.#floor = gone.version;
 		this.#bytes -= sizeOf(gone);
-		if (this.#head > 1_000) {
+		// What is forgotten and not dropped yet is in memory: no more of it than of what is kept.
+		if (2 * this.#head >= this.#changes.length) {
 			this.#changes = this.#changes.slice(this.#head);
 			this.#head = 0;
 		}

@@ -51,6 +51,9 @@ test('parts and history are written with their object, and the index has them', 
 		],
 	);
 	t.deepEqual(besideIn(run), [historyStoreKey(key, 0), historyStoreKey(key, 1), partStoreKey(key, 'y/z/')].sort());
+	const kept: unknown[] = [];
+	run.pipeline.ring.watch(0, change => kept.push(change.history));
+	t.deepEqual(kept, [undefined, undefined], 'what watchers come back for is bounded in bytes, without histories');
 });
 
 test('a new start finds what is beside objects, and numbers of histories go on', t => {

@@ -1,3 +1,5 @@
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {limits} from '../../../api/limits.js';
 import {ObjectIndex, type Change} from '../../../system/index/object-index.js';
@@ -122,4 +124,17 @@ test('a watcher that leaves while it is told keeps nothing from the others', t =
 	push(1);
 	push(2);
 	t.deepEqual(told, ['first', 'second', 'second']);
+});
+
+test('what fell out of it is in memory no more, also where few large changes fill it', async t => {
+	const {ring, push} = aRing(0, 1_000, 4_000, 'x'.repeat(1_000));
+	const first = new WeakRef(push(1));
+	for (let version = 2; version <= 20; version++) push(version);
+	t.true(ring.floor > 10);
+	setFlagsFromString('--expose-gc');
+	const collect = runInNewContext('gc') as () => void;
+	// What was looked at by a weak reference lives to the end of its turn.
+	await new Promise(resolve => void setImmediate(resolve));
+	collect();
+	t.is(first.deref(), undefined);
 });
