@@ -6,6 +6,7 @@
 import {historyIn, type Run, type RunPhase, type RunStatus} from '../../../api/kinds/run.js';
 import type {Workflow} from '../../../api/kinds/workflow.js';
 import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
+import {conditionOf} from '../../../api/conditions.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject, Condition, Draft, Json} from '../../../api/object.js';
@@ -67,7 +68,7 @@ export const runController = controller<Run, RunMessage>({
 			after === undefined ? [] : known.byTerm('runs', waitsFor(after.metadata.namespace, after.metadata.name)),
 		runs: ({before, after}, known) => endedWith(before as Run | undefined, after as Run | undefined, known),
 	},
-	prepare: (draft, known) => oneTooMany(draft, known) ?? {ok: true, value: withOwner(draft, known)},
+	prepare: (draft, known) => oneTooMany(draft, known) ?? withoutRevision(draft, known) ?? {ok: true, value: withOwner(draft, known)},
 	reconcile,
 	receive,
 });
@@ -81,6 +82,20 @@ function oneTooMany({metadata, spec}: Draft, known: Known): Outcome<Draft> | und
 	if (known.countByTerm('runs', underWayTerm(namespace, name)) < limits.workflowRunsUnderWay) return undefined;
 	const message = `${limits.workflowRunsUnderWay} runs of the workflow "${name}" are under way, as many as may; try again when one has ended`;
 	return failed('ERR_BUSY', {message});
+}
+
+/** What would begin by no definition, as long as that of its workflow is refused, is not made to wait for it. */
+function withoutRevision({metadata, spec}: Draft, known: Known): Outcome<Draft> | undefined {
+	const workflow = known.get(objectKey('workflows', textOf(metadata.namespace), textOf(membersOf(spec)['workflow']) ?? ''));
+	const why = workflow === undefined ? undefined : notKept(workflow as Workflow);
+	return why === undefined ? undefined : failed('ERR_BUSY', {message: `${why}; try again when it is`});
+}
+
+/** Why the present definition is not to be had; undefined: it is, or nobody has refused it. */
+function notKept({metadata, status}: Workflow): string | undefined {
+	const ready = conditionOf(status?.conditions, 'Ready');
+	if (status?.revisionName !== undefined || ready?.reason !== 'FailedCreate') return undefined;
+	return `the definition of the workflow "${metadata.name}" cannot be kept as a revision: ${ready.message ?? ''}`;
 }
 
 /** Its workflow owns it, unless something else does, or there is none yet. */
@@ -157,7 +172,9 @@ function readiness(run: Run, context: Context): Omit<Condition, 'lastTransitionT
 	const workflow = workflowOf(run, context);
 	const no = (reason: string, message: string) => ({type: workflowReady, status: 'False', reason, message}) as const;
 	if (workflow === undefined) return no('NotFound', `there is no workflow "${spec?.workflow ?? ''}" in ${metadata.namespace ?? ''}`);
-	if (workflow.status?.revisionName === undefined) return no('NoRevision', 'its definition is being kept as a revision');
+	const {revisionName, observedGeneration} = workflow.status ?? {};
+	if (revisionName === undefined || observedGeneration !== workflow.metadata.generation)
+		return no('NoRevision', notKept(workflow) ?? 'its definition is being kept as a revision');
 	return {type: workflowReady, status: 'True', reason: 'HasRevision', message: ''};
 }
 
@@ -266,7 +283,7 @@ const meansOf = (context: Context, secret: string): StepMeans => {
 function begun(run: Run, context: Context): Handled<Run> {
 	const workflow = workflowOf(run, context);
 	const revisionName = workflow?.status?.revisionName;
-	const mayBegin = isWaiting(run) && run.spec?.suspend !== true && !isDeleting(run);
+	const mayBegin = readiness(run, context).status === 'True' && isWaiting(run) && run.spec?.suspend !== true && !isDeleting(run);
 	if (workflow === undefined || revisionName === undefined || !mayBegin) return unchanged(run);
 	const startTime = timeText(context.nowMs);
 	const owners = run.metadata.ownerReferences ?? [];

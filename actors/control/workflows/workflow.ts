@@ -126,9 +126,11 @@ function started(workflow: Workflow, {params}: WorkflowSpec, context: Context): 
 
 function statusOf(workflow: Workflow, present: ControllerRevision | undefined, {last}: Failures, context: Context): WorkflowStatus {
 	const {metadata, status = {}, spec} = workflow;
+	// No run begins by another definition than the present one.
+	const {revision: _number, revisionName: _name, ...others} = status;
 	const hasStarted = spec?.params !== undefined && isStarted(workflow, context);
 	return {
-		...status,
+		...others,
 		observedGeneration: metadata.generation,
 		...(present === undefined ? {} : {revision: present.revision, revisionName: present.metadata.name}),
 		...(hasStarted ? {startedGeneration: metadata.generation} : {}),

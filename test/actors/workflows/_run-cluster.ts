@@ -7,13 +7,14 @@ import type {CallTask, StopTask, TaskOutcome} from '../../../actors/control/work
 import {frameIn} from '../../../actors/control/workflows/run-parts.js';
 import {frameOfKey, keyOf} from '../../../actors/workflows/keys.js';
 import {failed, type Outcome} from '../../../api/errors.js';
-import {collectionAddress, controlSystem, objectAddress, objectKey} from '../../../api/keys.js';
+import {collectionAddress, controlSystem, objectAddress, objectKey, storeKey, type ObjectKey} from '../../../api/keys.js';
 import type {Run} from '../../../api/kinds/run.js';
 import type {Workflow} from '../../../api/kinds/workflow.js';
-import type {Json, JsonObject} from '../../../api/object.js';
+import type {ApiObject, Json, JsonObject} from '../../../api/object.js';
 import {openDurableSystem, type DurableSystem} from '../../../system/commit/durable-system.js';
 import type {Change} from '../../../system/index/object-index.js';
 import type {Command, Message} from '../../../system/kernel/behavior.js';
+import {formatRecord, parseRecord} from '../../../system/store/record.js';
 import type {StoreDriver} from '../../../system/store/store.js';
 import {createMemoryStore, emptyMemoryStore} from '../../../system/store/memory-store.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
@@ -238,6 +239,16 @@ export class RunCluster {
 	/** What the store has of a prefix. */
 	stored(prefix: string): readonly string[] {
 		return [...this.#data.bodies.keys()].filter(key => key.startsWith(prefix)).sort();
+	}
+
+	/** Kills what runs, changes an object as it is stored, and begins again. */
+	changeStored(key: ObjectKey, change: (object: ApiObject) => ApiObject): void {
+		this.#durable?.kill();
+		const record = parseRecord(key, this.#data.bodies.get(storeKey(key))?.() ?? '');
+		if ('problem' in record) throw new Error(record.problem);
+		const text = formatRecord(record.schemaVersion, JSON.stringify(change(record.object)));
+		this.#data.bodies.set(storeKey(key), () => text);
+		this.start();
 	}
 
 	get durable(): DurableSystem {

@@ -3,7 +3,8 @@
 import test from 'ava';
 import {historyStoreKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import type {Json, JsonObject} from '../../../api/object.js';
+import type {Run, RunStatus} from '../../../api/kinds/run.js';
+import type {Json} from '../../../api/object.js';
 import type {HistoryRecord} from '../../../server/workflows/run-history.js';
 import {gives, RunCluster, throws} from './_run-cluster.js';
 
@@ -17,9 +18,9 @@ const told = ({changes}: RunCluster): readonly HistoryRecord[] =>
 	changes.flatMap(({history}) => (history === undefined ? [] : [{number: history.number, ...(history.value as object)} as HistoryRecord]));
 
 /** As if so much of its history were kept already. */
-function withHistory(cluster: RunCluster, history: JsonObject): void {
-	const outcome = cluster.tellRun('one', {type: 'patch', subresource: 'status', patch: {status: {history}}});
-	if (!outcome.ok) throw new Error(outcome.error.message);
+function withHistory(cluster: RunCluster, history: NonNullable<RunStatus['history']>): void {
+	cluster.changeStored(key, run => ({...run, status: {...(run as Run).status, history}}));
+	cluster.settle();
 }
 
 for (const [what, full] of [

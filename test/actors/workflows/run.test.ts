@@ -1,8 +1,8 @@
 // Runs of workflows in the control system: what is kept of them, what they call, and what becomes of both when the control plane is killed.
 
 import test from 'ava';
+import {collectionAddress, objectKey} from '../../../api/keys.js';
 import type {Json} from '../../../api/object.js';
-import {objectKey} from '../../../api/keys.js';
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
 import {seededRandom} from '../../../system/time/random.js';
@@ -329,6 +329,45 @@ test('what tasks have made, and nobody has told to end, ends by itself when the 
 	cluster.patchRun('one', {cancel: true});
 	cluster.pass(1_000);
 	t.deepEqual([jobs(), phases()], [[], ['Cancelled', 'Cancelled']]);
+});
+
+test('no run begins by an older definition: where the new one cannot be kept, starts are refused, and what waits says why', t => {
+	const cluster = new RunCluster((_call, state) => ({afterMs: 10, outcome: gives(state)}));
+	const one = (state: string): object => machine({[state]: task()}, state);
+	cluster.workflow('w', one('Old'));
+	const quota = {apiVersion: 'v1', kind: 'ResourceQuota', metadata: {name: 'few', namespace: 'default'}};
+	cluster.create('resourcequotas', {...quota, spec: {hard: {'count/controllerrevisions.apps': '1'}}});
+	cluster.settle();
+	const change = (): void =>
+		cluster.send('troupe://control/workflows/default.w', {
+			type: 'patch',
+			patch: {spec: {definition: {...one('New'), States: {Old: null, New: task()}}}},
+		});
+	const created = {apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name: 'one', namespace: 'default'}, spec: {workflow: 'w'}};
+	change();
+	cluster.send(collectionAddress('runs'), {type: 'create', object: created});
+	cluster.pass(3_000);
+	const {status} = cluster.workflowObject('w');
+	t.is(status?.revisionName, undefined);
+	t.is(status?.revision, undefined);
+	const [ready] = status?.conditions ?? [];
+	t.like(ready, {type: 'Ready', status: 'False', reason: 'FailedCreate'});
+	t.regex(ready?.message ?? '', /exceeded quota: few/);
+	const refused = cluster.ask(collectionAddress('runs'), {
+		type: 'create',
+		object: {...created, metadata: {...created.metadata, name: 'two'}},
+	});
+	t.like(refused, {ok: false, error: {code: 'ERR_BUSY'}});
+	t.regex(
+		refused.ok ? '' : refused.error.message,
+		/^the definition of the workflow "w" cannot be kept as a revision: .*exceeded quota: few/,
+	);
+	const waiting = cluster.run('one').status;
+	t.is(waiting?.phase, 'Pending');
+	t.regex(waiting?.conditions?.[0]?.message ?? '', /cannot be kept as a revision: .*exceeded quota: few/);
+	t.true(cluster.ask('troupe://control/resourcequotas/default.few', {type: 'delete'}).ok);
+	t.is(cluster.untilOver('one').status?.output, 'New');
+	t.truthy(cluster.workflowObject('w').status?.revisionName);
 });
 
 test('a run of another run goes on by its definition when its workflow is deleted and made anew, and the revision goes with the run', t => {

@@ -156,12 +156,12 @@ const data: readonly Row[] = [
 		'names of prototypes are data',
 		alone({
 			Type: 'Pass',
-			Parameters: {'x.$': "$['__proto__']"},
+			Parameters: {'x.$': "$['hasOwnProperty']"},
 			ResultPath: "$['constructor']",
 			OutputPath: "$['constructor'].x",
 			End: true,
 		}),
-		JSON.parse('{"__proto__": {"y": 1}}') as Json,
+		{hasOwnProperty: {y: 1}},
 		{y: 1},
 	],
 	[
