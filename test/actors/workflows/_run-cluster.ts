@@ -30,6 +30,13 @@ export const throws = (name: string, cause = ''): TaskOutcome => ({type: 'failed
 /** What of a key is the state. */
 export const stateOfKey = (key: string): string => /\d+-(.*)\.\d+$/.exec(key.slice(key.lastIndexOf('/') + 1))?.[1] ?? key;
 
+const runOf = (workflow: string, name: string, input: Json, more: JsonObject = {}): JsonObject => ({
+	apiVersion: 'troupe.dev/v1',
+	kind: 'Run',
+	metadata: {name, namespace: 'default'},
+	spec: {workflow, input, ...more},
+});
+
 export class RunCluster {
 	readonly time = new ManualClock();
 	/** Every time that a task was begun, in order: a call of an attempt that is known already begins nothing. */
@@ -204,12 +211,12 @@ export class RunCluster {
 	}
 
 	begin(workflow: string, name: string, input: Json = {}, more: JsonObject = {}): void {
-		this.create('runs', {
-			apiVersion: 'troupe.dev/v1',
-			kind: 'Run',
-			metadata: {name, namespace: 'default'},
-			spec: {workflow, input, ...more},
-		});
+		this.create('runs', runOf(workflow, name, input, more));
+	}
+
+	/** The same without waiting for it. */
+	sendBegin(workflow: string, name: string, input: Json): void {
+		this.send(collectionAddress('runs'), {type: 'create', object: runOf(workflow, name, input)});
 	}
 
 	tellRun(name: string, message: Message & {readonly [member: string]: unknown}): Outcome<unknown> {

@@ -46,7 +46,7 @@ export const twenty = {
 			Next: 'Pause',
 		},
 		Pause: {Type: 'Wait', Seconds: 60, Next: 'Ask'},
-		Ask: task('activity:approve', {ResultPath: '$.approval', Next: 'IsApproved'}),
+		Ask: task('approve.waitForTaskToken', {Parameters: {'token.$': '$$.Task.Token'}, ResultPath: '$.approval', Next: 'IsApproved'}),
 		IsApproved: {Type: 'Choice', Choices: [{Variable: '$.approval.yes', BooleanEquals: true, Next: 'Ship'}], Default: 'Refuse'},
 		Ship: task('ship', {
 			TimeoutSeconds: 30,
