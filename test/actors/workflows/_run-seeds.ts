@@ -17,7 +17,9 @@ export function violationsOf(seed: number): readonly string[] {
 	const kills = random.next() ** 3 * 0.01;
 	const often = (least: number, scale: number): number => Math.max(0, random.next() - least) * scale;
 	const [failures, losses] = [often(0.5, 0.2), often(0.5, 0.2)];
-	const [flickers, deletions] = [often(0.5, 0.04), often(0.7, 0.01)];
+	const deletions = often(0.7, 0.01);
+	// Few: each of them might set going what the one before has left standing.
+	let flickers = Math.floor(random.next() * 4);
 	let token: string | undefined;
 	const cluster = new RunCluster((call, state) => {
 		if (state === 'Ask') token = textOf(membersOf(call.input)['token']);
@@ -34,7 +36,12 @@ export function violationsOf(seed: number): readonly string[] {
 	for (let turns = 0; found()?.status?.completionTime === undefined; turns++) {
 		if (turns > turnsMost) return [...cluster.violations, `it does not end: ${JSON.stringify(found()?.status)}`];
 		if (random.next() < kills) cluster.start();
-		if (random.next() < flickers) suspends(random.next() < 0.5);
+		if (flickers > 0 && random.next() < 0.005) {
+			flickers--;
+			suspends(true);
+			for (let between = Math.floor(random.next() * 6); between > 0; between--) cluster.turn();
+			if (random.next() < 0.8) suspends(false);
+		}
 		if (!isDeleted && random.next() < deletions) {
 			isDeleted = true;
 			cluster.sendRun('one', {type: 'delete'});
@@ -46,7 +53,8 @@ export function violationsOf(seed: number): readonly string[] {
 		else if (run.status?.at?.some(({state}) => state === 'Ask') === true && answeredFor !== run.metadata.uid) {
 			const task = token === undefined || random.next() < 0.5 ? {state: 'Ask'} : {token};
 			// An answer may be refused: what it is for is not committed yet, or cannot be.
-			if (cluster.tellRun('one', {type: 'taskAnswered', task, outcome: gives({yes: true})}).ok) answeredFor = run.metadata.uid;
+			if (random.next() < 0.3) cluster.start();
+			else if (cluster.tellRun('one', {type: 'taskAnswered', task, outcome: gives({yes: true})}).ok) answeredFor = run.metadata.uid;
 			cluster.time.fireNext();
 		} else cluster.time.fireNext();
 	}
