@@ -1,5 +1,6 @@
 // Workflows in a cluster: those of both older dialects and of the canonical form, whose tasks call real functions.
 
+<<<<<<< HEAD
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
@@ -7,6 +8,15 @@ import type {Run} from '../../api/kinds/run.js';
 import {followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
 import {dialectA, dialectB, dialectFunctions} from './_dialects.js';
 import {ask} from '../server/support.js';
+=======
+import {readdirSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import path from 'node:path';
+import test from 'ava';
+import type {Run} from '../../api/kinds/run.js';
+import {eventually, followObjects, within, type Following} from '../../bench/rigs/cluster/waiting.js';
+import {openEar} from './_ear.js';
 import {deploy} from './_functions.js';
 import {openFileHome} from './_rig.js';
 
@@ -142,4 +152,55 @@ test.serial('only an admin changes which hosts workflows may call; an editor cha
 	t.is(await cluster.fine('config', 'get', 'workflows.httpHosts'), '169.254.169.254\n');
 	t.is((await editor('PATCH', hosts(), merge)).status, 403, 'what an admin has listed stays');
 	t.is((await editor('PUT', {...object, metadata: {name: 'cluster'}})).status, 403, 'also where all is replaced');
+});
+
+test.serial('a message of MQTT with the token that a function was called with ends the step that waits for somebody', async t => {
+	let tell: (token: string) => void = () => undefined;
+	const token = new Promise<string>(resolve => (tell = resolve));
+	const listener = createServer((request, response) => {
+		tell(decodeURIComponent((request.url ?? '/').slice(1)));
+		response.end();
+	});
+	t.teardown(() => void listener.close().closeAllConnections());
+	await new Promise<void>(resolve => void listener.listen(0, '127.0.0.1', resolve));
+	const {port} = listener.address() as AddressInfo;
+	await deploy(
+		cluster,
+		'asks',
+		`export default async ({token}) => void (await fetch('http://127.0.0.1:${port}/' + encodeURIComponent(token)));\n`,
+	);
+	const Asked = {
+		Type: 'Task',
+		Resource: 'asks.waitForTaskToken',
+		Parameters: {'token.$': '$$.Task.Token'},
+		ResultPath: '$.said',
+		End: true,
+	};
+	await cluster.apply(
+		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'asked'}, spec: {definition: {StartAt: 'Asked', States: {Asked}}}},
+		{apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name: 'asked-1'}, spec: {workflow: 'asked', input: {order: 7}}},
+	);
+	const ear = await openEar(t, cluster);
+	const answer = {token: await within('the token', token), output: {yes: true}};
+	const send = (body: object) => ear.client.publishAsync('troupe/v1/runs/default/asked-1/answer', JSON.stringify(body), {qos: 1});
+	await send({...answer, token: `${answer.token}0`});
+	await send(answer);
+	const run = await over('the run of asked', ofWorkflow('asked'));
+	t.deepEqual(run.status?.output, {order: 7, said: {yes: true}});
+});
+
+test.serial('the history of a run that is over is told from its file as it was before, also after a restart of the server', async t => {
+	const uid = (await over('the run of asked', ofWorkflow('asked'))).metadata.uid;
+	const history = (): Promise<string> => cluster.fine('workflow', 'history', 'run/asked-1');
+	await eventually('its history is in a file', () =>
+		readdirSync(path.join(cluster.home, 'data', 'runs'), {recursive: true})
+			.join('\n')
+			.includes(uid),
+	);
+	const before = await history();
+	t.regex(before, /Asked[^]*succeeded/);
+	runs?.close();
+	await cluster.killEverything();
+	await cluster.up('--network=shared');
+	t.is(await history(), before);
 });
