@@ -440,7 +440,7 @@ export const limits = {
 	podNetworkLookMs: 10_000,
 	/**
 	 * Endpoints of one UDP port whose flows are forgotten one by one; of more that go at once all flows to the port choose anew. The same of endpoints of all
-	 * ports, and attempts at connections.
+	 * ports, and attempts at connections to Services.
 	 */
 	staleFlowCalls: 32,
 

@@ -7,6 +7,7 @@ import path from 'node:path';
 import {createInterface} from 'node:readline';
 import test from 'ava';
 import {namesOf, namespaceOf} from '../../agent/pod-network/names.js';
+import {limits} from '../../api/limits.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {layNetwork} from '../../bench/rigs/fleet/network.js';
 import type {Owner} from '../../bench/rigs/owner.js';
@@ -129,6 +130,39 @@ test.serial('an endpoint is told who its client is, in a pod and outside', async
 	await t.throwsAsync(rig.outside.spot.ask('TCP', {address: clusterIP, port: 80}, 'hello'));
 	await one.spot.stop('TCP', {address: one.address, port}, true);
 	await rig.apply([noService('seen'), noSlice('seen')]);
+});
+
+test.serial('with very many endpoints gone at once attempts at Services choose anew, and no others do', async t => {
+	const {rig, run} = await node();
+	const [one] = rig.pods;
+	if (one === undefined) return t.fail();
+	const [clusterIP, port, toService, elsewhere] = [rig.nextClusterIP(), rig.nextPort(), rig.nextNodePort(), rig.nextNodePort()];
+	await one.spot.serve('TCP', {address: one.address, port}, 'one');
+	const silent = Array.from({length: limits.staleFlowCalls + 1}, (_, at) => `10.244.7.${100 + at}`);
+	await rig.apply([
+		aService('many', {clusterIP, ports: [{port: 80}]}),
+		aSlice(
+			'many',
+			silent.map(address => ready(address)),
+			[{port}],
+		),
+	]);
+	const ask = (address: string, to: number, fromPort: number) =>
+		rig.host.spot.ask('TCP', {address, port: to}, 'hello', {fromPort}).then(
+			said => said.split(' ')[0],
+			() => 'nobody',
+		);
+	t.deepEqual(await Promise.all([ask(clusterIP, 80, toService), ask('10.244.7.99', port, elsewhere)]), ['nobody', 'nobody']);
+	const attempts = () => {
+		const listed = run('here', 'conntrack', '-L', '--proto', 'tcp', '--state', 'SYN_SENT');
+		return [toService, elsewhere].filter(from => listed.includes(`sport=${from} `));
+	};
+	t.deepEqual(attempts(), [toService, elsewhere]);
+	await rig.apply([aSlice('many', [ready(one.address)], [{port}])]);
+	t.deepEqual(attempts(), [elsewhere]);
+	t.is(await ask(clusterIP, 80, toService), 'one');
+	await one.spot.stop('TCP', {address: one.address, port}, true);
+	await rig.apply([noService('many'), noSlice('many')]);
 });
 
 test.serial('what another program has emptied is there again', async t => {

@@ -4,7 +4,10 @@
 // client sends again what would be lost again; and the next connection that has its port by chance, up to two minutes later, would be led there, too.
 
 import {limits} from '../../../api/limits.js';
-import {endpointsAt, type ServedDifference, type ServedPlace, type ServedPort} from '../services/served-port.js';
+import {endpointsAt, type EndpointPlace, type ServedDifference, type ServedPlace, type ServedPort} from '../services/served-port.js';
+
+/** One that has another port is another one, though its address be the same. */
+type Endpoint = Pick<EndpointPlace, 'address' | 'port'>;
 
 export type StaleFlows =
 	/** To a port, at an address if it is of one; of those the ones that are led to an endpoint, if one is named. */
@@ -12,12 +15,15 @@ export type StaleFlows =
 			readonly protocol: 'UDP';
 			readonly address: string | undefined;
 			readonly port: number;
-			readonly endpoint: string | undefined;
+			readonly endpoint: Endpoint | undefined;
 	  }
-	/** Attempts at connections that are led to an endpoint; undefined: all attempts. */
-	| {readonly protocol: 'TCP'; readonly endpoint: string | undefined};
+	/** Attempts at connections that are led to an endpoint; undefined: all attempts that are led anywhere. */
+	| {readonly protocol: 'TCP'; readonly endpoint: Endpoint | undefined};
 
-/** All that is to be forgotten after these changes, each once. With very many endpoints gone all attempts choose anew. */
+/**
+ * All that is to be forgotten after these changes, each once. With very many endpoints gone all attempts at Services choose anew: at those that are still
+ * there, too, which costs their clients no more than to send again. What is not led anywhere, of programs of the host and of pods to other places, stays.
+ */
 export function staleFlows(differences: readonly ServedDifference[]): readonly StaleFlows[] {
 	const all = differences.flatMap(difference => [...staleDatagrams(difference), ...staleAttempts(difference)]);
 	const distinct = [...new Map(all.map(flow => [JSON.stringify(flow), flow])).values()];
@@ -32,11 +38,11 @@ function staleDatagrams({before, after}: ServedDifference): readonly StaleFlows[
 	return placesOf({before, after}).flatMap((place): readonly StaleFlows[] => {
 		const {address, port} = place;
 		const at = {protocol: 'UDP', address, port} as const;
-		const was = addressesAt(before, place);
-		const is = addressesAt(after, place);
+		const was = placedAt(before, place);
+		const is = placedAt(after, place);
 		// What came while there was none was taken for something else's.
 		if (was.size === 0) return is.size === 0 ? [] : [{...at, endpoint: undefined}];
-		const gone = [...was].filter(endpoint => !is.has(endpoint));
+		const gone = goneFrom(was, is);
 		if (gone.length > limits.staleFlowCalls) return [{...at, endpoint: undefined}];
 		return gone.map(endpoint => ({...at, endpoint}));
 	});
@@ -45,8 +51,7 @@ function staleDatagrams({before, after}: ServedDifference): readonly StaleFlows[
 function staleAttempts({before, after}: ServedDifference): readonly StaleFlows[] {
 	if (before?.protocol !== 'TCP') return [];
 	return placesOf({before, after}).flatMap(place => {
-		const is = addressesAt(after, place);
-		return [...addressesAt(before, place)].filter(endpoint => !is.has(endpoint)).map(endpoint => ({protocol: 'TCP', endpoint}) as const);
+		return goneFrom(placedAt(before, place), placedAt(after, place)).map(endpoint => ({protocol: 'TCP', endpoint}) as const);
 	});
 }
 
@@ -55,15 +60,20 @@ const placesOf = ({before, after}: Pick<ServedDifference, 'before' | 'after'>): 
 ];
 
 /** None where the port is not served at that place. */
-function addressesAt(served: ServedPort | undefined, place: ServedPlace): ReadonlySet<string> {
+function placedAt(served: ServedPort | undefined, place: ServedPlace): ReadonlyMap<string, Endpoint> {
 	const isThere = served?.places.some(each => JSON.stringify(each) === JSON.stringify(place)) === true;
-	return new Set(isThere ? endpointsAt(served, place).map(endpoint => endpoint.address) : []);
+	return new Map(isThere ? endpointsAt(served, place).map(({address, port}) => [`${address} ${port}`, {address, port}]) : []);
 }
+
+const goneFrom = (was: ReadonlyMap<string, Endpoint>, is: ReadonlyMap<string, Endpoint>): readonly Endpoint[] =>
+	[...was].filter(([key]) => !is.has(key)).map(([, endpoint]) => endpoint);
 
 /** For conntrack(8). */
 export function forgetWords(flows: StaleFlows): readonly string[] {
-	const toEndpoint = flows.endpoint === undefined ? [] : ['--reply-src', flows.endpoint];
-	if (flows.protocol === 'TCP') return ['--delete', '--proto', 'tcp', '--state', 'SYN_SENT', ...toEndpoint];
+	const {endpoint} = flows;
+	const toEndpoint = endpoint === undefined ? [] : ['--reply-src', endpoint.address, '--reply-port-src', String(endpoint.port)];
+	if (flows.protocol === 'TCP')
+		return ['--delete', '--proto', 'tcp', '--state', 'SYN_SENT', ...(endpoint === undefined ? ['--dst-nat'] : toEndpoint)];
 	return [
 		'--delete',
 		'--proto',

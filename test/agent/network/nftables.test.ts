@@ -131,14 +131,15 @@ test('flows of datagrams are forgotten when their endpoint is none any more, or 
 	const difference = (before: readonly EndpointPlace[], after: readonly EndpointPlace[]) =>
 		staleFlows([{key: udp.key, before: aPort(before, udp), after: aPort(after, udp)}]);
 	const at = {protocol: 'UDP', address: undefined, port: 30_080} as const;
-	t.deepEqual(difference(endpoints(1, 2), endpoints(2, 3)), [{...at, endpoint: '10.244.1.1'}]);
+	t.deepEqual(difference(endpoints(1, 2), endpoints(2, 3)), [{...at, endpoint: {address: '10.244.1.1', port: 8_000}}]);
 	t.deepEqual(difference(endpoints(1), endpoints(1, 2)), []);
+	t.deepEqual(difference(endpoints(1), [{address: '10.244.1.1', port: 9_000}]), [{...at, endpoint: {address: '10.244.1.1', port: 8_000}}]);
 	t.deepEqual(difference([], endpoints(1)), [{...at, endpoint: undefined}]);
 	const many = endpoints(...Array.from({length: limits.staleFlowCalls + 1}, (_, i) => i + 1));
 	t.deepEqual(difference(many, endpoints(200)), [{...at, endpoint: undefined}]);
 	t.deepEqual(
-		forgetWords({protocol: 'UDP', address: '10.96.0.1', port: 53, endpoint: '10.244.1.1'}).join(' '),
-		'--delete --proto udp --orig-dst 10.96.0.1 --orig-port-dst 53 --reply-src 10.244.1.1',
+		forgetWords({protocol: 'UDP', address: '10.96.0.1', port: 53, endpoint: {address: '10.244.1.1', port: 5_353}}).join(' '),
+		'--delete --proto udp --orig-dst 10.96.0.1 --orig-port-dst 53 --reply-src 10.244.1.1 --reply-port-src 5353',
 	);
 });
 
@@ -149,13 +150,21 @@ test('of connections only attempts are forgotten: once for each endpoint that is
 		after: after === undefined ? undefined : aPort(after),
 	});
 	t.deepEqual(staleFlows([difference(endpoints(1, 2), endpoints(2)), difference(endpoints(1), undefined, 'other')]), [
-		{protocol: 'TCP', endpoint: '10.244.1.1'},
+		{protocol: 'TCP', endpoint: {address: '10.244.1.1', port: 8_000}},
 	]);
 	t.deepEqual(staleFlows([difference(endpoints(1), endpoints(1, 2)), difference([], endpoints(1))]), []);
 	const many = endpoints(...Array.from({length: limits.staleFlowCalls + 1}, (_, i) => i + 1));
 	t.deepEqual(staleFlows([difference(many, [])]), [{protocol: 'TCP', endpoint: undefined}]);
 	t.deepEqual(
-		forgetWords({protocol: 'TCP', endpoint: '10.244.1.1'}).join(' '),
-		'--delete --proto tcp --state SYN_SENT --reply-src 10.244.1.1',
+		forgetWords({protocol: 'TCP', endpoint: {address: '10.244.1.1', port: 8_000}}).join(' '),
+		'--delete --proto tcp --state SYN_SENT --reply-src 10.244.1.1 --reply-port-src 8000',
+	);
+	t.is(forgetWords({protocol: 'TCP', endpoint: undefined}).join(' '), '--delete --proto tcp --state SYN_SENT --dst-nat');
+	const [first] = endpoints(1);
+	if (first === undefined) return t.fail();
+	t.deepEqual(
+		staleFlows([difference([first], [{...first, port: 9_000}])]),
+		[{protocol: 'TCP', endpoint: first}],
+		'another port is another endpoint',
 	);
 });

@@ -138,6 +138,18 @@ export function serviceContract(test: TestFn, rigOf: (t: ExecutionContext) => Pr
 		t.is(await askOnce(rig.host, 'UDP', at, port), 'pod-1');
 	});
 
+	test('a flow of datagrams goes to the other port of its endpoint when it has another one', async t => {
+		const {rig, name, at, service, slice, pods} = await world(t, 'UDP');
+		const [client, port] = [rig.nextNodePort(), rig.nextPort()];
+		const moved = {address: pods.one, port};
+		await rig.pods[0]?.spot.serve('UDP', moved, 'moved');
+		t.teardown(() => rig.pods[0]?.spot.stop('UDP', moved, true));
+		await rig.apply([service(), slice(ready(pods.one))]);
+		t.is(await askOnce(rig.host, 'UDP', at, client), 'pod-0');
+		await rig.apply([aSlice(name, [ready(pods.one)], [{port, protocol: 'UDP'}])]);
+		t.is(await askOnce(rig.host, 'UDP', at, client), 'moved');
+	});
+
 	test('an attempt at a connection that nobody answers leads no later one of its port there, once that endpoint is gone', async t => {
 		const {rig, at, service, slice, pods} = await world(t);
 		const port = rig.nextNodePort();
