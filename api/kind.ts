@@ -49,6 +49,8 @@ export type KindDefinition = {
 	readonly ownsStatus?: true;
 	/** Why no one may delete this object; undefined when it may be deleted. Without it: never refused. */
 	readonly refuseDeletion?: (object: ApiObject) => string | undefined;
+	/** What an object is doing, for who looks at its actor; undefined where it rests. Without it: nothing is said of that. */
+	readonly underWay?: (object: ApiObject) => string | undefined;
 	readonly columns: readonly Column[];
 	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
 	readonly selectableFields?: {readonly [path: string]: (object: ApiObject) => string};

@@ -37,6 +37,7 @@ export const run: KindDefinition = {
 	// The machine goes on from it.
 	ownsStatus: true,
 	initialStatus: (): RunStatus => ({phase: 'Pending'}),
+	underWay: object => underWayText(asRun(object)),
 	columns: [
 		nameColumn,
 		column('Workflow', 'What it is a run of.', object => asRun(object).spec?.workflow ?? none),
@@ -87,6 +88,13 @@ const isOver = (phase: RunPhase): boolean => phase === 'Succeeded' || phase === 
 function statusText(each: Run): string {
 	const phase = phaseOf(each);
 	return each.metadata.deletionTimestamp === undefined || isOver(phase) ? phase : 'Terminating';
+}
+
+function underWayText(each: Run): string | undefined {
+	const phase = phaseOf(each);
+	if (isOver(phase)) return undefined;
+	const place = placeText(each);
+	return place === none ? phase : `${phase}, at ${place}`;
 }
 
 /** Of states under way that a row names. */

@@ -1,21 +1,14 @@
 // Workflows in a cluster: those of both older dialects and of the canonical form, whose tasks call real functions.
 
-<<<<<<< HEAD
-import {readFileSync, writeFileSync} from 'node:fs';
-import path from 'node:path';
-import test from 'ava';
-import type {Run} from '../../api/kinds/run.js';
-import {followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
-import {dialectA, dialectB, dialectFunctions} from './_dialects.js';
-import {ask} from '../server/support.js';
-=======
-import {readdirSync, writeFileSync} from 'node:fs';
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import test from 'ava';
 import type {Run} from '../../api/kinds/run.js';
 import {eventually, followObjects, within, type Following} from '../../bench/rigs/cluster/waiting.js';
+import {ask} from '../server/support.js';
+import {dialectA, dialectB, dialectFunctions} from './_dialects.js';
 import {openEar} from './_ear.js';
 import {deploy} from './_functions.js';
 import {openFileHome} from './_rig.js';

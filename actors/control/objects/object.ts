@@ -116,7 +116,7 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 			park: (state, error, context) => park(state, error, context),
 			unpark: (state, context) => unpark(kind, state, context),
 		},
-		describe: ({object}) => describe(object),
+		describe: ({object}) => describe(kind, object),
 		trouble: ({object, failures}) => troubleIn(object, failures),
 	};
 }
@@ -128,9 +128,9 @@ function keyOfObject({definition}: RecordKind, object: ApiObject | undefined): O
 	return objectKey(definition.plural, object.metadata.namespace, object.metadata.name);
 }
 
-function describe(object: ApiObject | undefined): string {
+function describe({definition}: RecordKind, object: ApiObject | undefined): string {
 	if (object === undefined) return 'not committed';
-	return isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
+	return isDeleting(object) ? 'being deleted' : (definition.underWay?.(object) ?? `generation ${object.metadata.generation}`);
 }
 
 function troubleIn(object: ApiObject | undefined, {rounds}: Failures): string | undefined {

@@ -1,7 +1,7 @@
 // Runs of workflows in the control system: what is kept of them, what they call, and what becomes of both when the control plane is killed.
 
 import test from 'ava';
-import {collectionAddress, objectKey} from '../../../api/keys.js';
+import {collectionAddress, objectAddress, objectKey} from '../../../api/keys.js';
 import type {Json} from '../../../api/object.js';
 import type {Run} from '../../../api/kinds/run.js';
 import {limits} from '../../../api/limits.js';
@@ -584,4 +584,24 @@ test('data that no object may have fails the task that gave it, and the run can 
 	written.begin('w', 'one');
 	t.is(written.untilOver('one').status?.error?.error, 'States.DataLimitExceeded');
 	t.true(written.tellRun('one', {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}).ok);
+});
+
+test('who looks at the actor of a run sees how it is and where, until it is over', t => {
+	const cluster = new RunCluster((_, state) => (state === 'A' ? {outcome: 'never'} : answer({} as never, state)));
+	const said = (): string => {
+		const cell = cluster.durable.system.kernel.cells.get(objectAddress(objectKey('runs', 'default', 'one')));
+		return cell === undefined ? 'it is not there' : (cell.behavior.describe?.(cell.state) ?? '');
+	};
+	cluster.begin('w', 'one');
+	cluster.settle();
+	t.is(said(), 'Pending');
+	cluster.workflow('w', machine({A: task()}));
+	cluster.settle();
+	t.is(said(), 'Running, at A');
+	cluster.patchRun('one', {suspend: true});
+	cluster.settle();
+	t.is(said(), 'Suspended, at A');
+	cluster.patchRun('one', {cancel: true});
+	cluster.settle();
+	t.regex(said(), /^generation \d+$/);
 });
