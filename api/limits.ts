@@ -1416,7 +1416,7 @@ export const limits = {
 	workflowRoomMs: 900_000,
 	/** Runs that are tasks of runs, in one another; those that come from one run, under way at once and in all, as long as they are kept. */
 	workflowNesting: 10,
-	workflowFamilyUnderWay: 2_000,
+	workflowFamilyUnderWay: 1_000,
 	workflowFamily: 20_000,
 	/** Hosts that workflows may call over HTTP, and what one such call may take, whatever its state allows. */
 	workflowHttpHosts: 100,

@@ -30,7 +30,7 @@ export async function history(invocation: Invocation, words: readonly string[]):
 		if (isJson) await pour(`${count === 0 ? '' : '\n'}]}\n`);
 		else if (count === 0) terminal.note(`run/${name} has no history yet`);
 		const cut = (run.status?.steps ?? 0) - historyIn(run).records;
-		if (cut > 0) terminal.note(`the history of run/${name} is as long as it may be: ${cut} steps before its end are not in it`);
+		if (cut > 0) terminal.note(`the history of run/${name} is as long as it may be: ${cut} steps are not in it`);
 		return 0;
 	});
 }

@@ -2,9 +2,11 @@
 
 import type {PatchObject} from '../../actors/control/objects/object-message.js';
 import {controllerOf} from '../../actors/control/objects/owners.js';
+import {isOver} from '../../actors/control/workflows/run.js';
 import {familyTerm, rootOf} from '../../actors/control/workflows/run-family.js';
 import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
 import {objectKey} from '../../api/keys.js';
+import type {Run} from '../../api/kinds/run.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {membersOf, textOf} from '../../api/rules/report.js';
@@ -39,6 +41,10 @@ export async function runTask(parts: TaskParts, task: CallTask, {name}: Called, 
 
 /** Of the runs that come from one so many are made; those that are being made count, too. */
 async function counted({control, comingRuns}: TaskParts, namespace: string, root: string, make: () => Promise<Made>): Promise<Made> {
+	const top = control.index.byUid(root) as Run | undefined;
+	// It ends those in it one after the other: meanwhile they would begin as many again.
+	if (top !== undefined && isOver(top))
+		return taskFailed('States.Runtime', `the run "${top.metadata.name}", which this comes from, is over`);
 	const coming = comingRuns.get(root) ?? 0;
 	const count = (which: 'all' | 'underWay'): number => control.index.countByTerm(plural, familyTerm(namespace, root, which)) + coming;
 	if (count('underWay') >= limits.workflowFamilyUnderWay) return oneTooMany(limits.workflowFamilyUnderWay, 'are under way');

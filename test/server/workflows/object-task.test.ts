@@ -366,7 +366,7 @@ test('runs that come from one run are bounded, whichever of them they are tasks 
 	if (third.type !== 'failed') return t.fail();
 	t.deepEqual(
 		[third.error.Error, third.error.Cause],
-		['States.Runtime', '2000 runs that are tasks of one run, or of such runs, are under way, as many as may'],
+		['States.Runtime', '1000 runs that are tasks of one run, or of such runs, are under way, as many as may'],
 	);
 	go();
 	await settled();
@@ -418,4 +418,14 @@ test('a run for which there is no room is asked for a while, and then the task f
 	t.true(asked >= limits.workflowRoomMs / limits.workflowTaskPauseMostMs);
 	t.true(clock.monotonicMs() - beganMs < limits.workflowRoomMs + 3 * limits.workflowTaskPauseMostMs);
 	t.deepEqual(tasks.counts(), nothing);
+});
+
+test('of a run that is over nothing that comes from it begins another run', async t => {
+	const {outcome, made, put, runs} = runWorld();
+	put({...made('top', {metadata: {}}), status: {phase: 'Failed'}});
+	const owner = {apiVersion: 'troupe.dev/v1', kind: 'Run', name: 'middle', uid: 'uid-of-middle', controller: true};
+	put(made('inner', {metadata: {ownerReferences: [owner], annotations: {'troupe.dev/root-run': 'uid-of-top'}}}));
+	const ended = await outcome(aTask('workflow:refund', {run: {namespace: 'default', name: 'inner', uid: 'uid-of-inner'}}));
+	t.deepEqual(ended, failure('States.Runtime', 'the run "top", which this comes from, is over'));
+	t.deepEqual(runs, []);
 });
