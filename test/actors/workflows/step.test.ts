@@ -156,12 +156,12 @@ const data: readonly Row[] = [
 		'names of prototypes are data',
 		alone({
 			Type: 'Pass',
-			Parameters: {'x.$': "$['hasOwnProperty']"},
+			Parameters: {'x.$': "$['toString']"},
 			ResultPath: "$['constructor']",
 			OutputPath: "$['constructor'].x",
 			End: true,
 		}),
-		{hasOwnProperty: {y: 1}},
+		{toString: {y: 1}},
 		{y: 1},
 	],
 	[
