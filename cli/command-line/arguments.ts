@@ -78,8 +78,6 @@ function withValue(name: string, spec: FlagSpec, value: string, word: string, wo
 	if (type === 'boolean' && value !== 'true' && value !== 'false') problems.push(`--${name} is true or false, got "${word}"`);
 	else if (value === '') problems.push(`--${name} needs a value: --${name} ${spec.value ?? 'VALUE'}`);
 	else if (type === 'number' && !isPlainNumber(value)) problems.push(`--${name} must be a number in plain digits, got "${value}"`);
-	// The library takes one pair of quotes away: those of a text in JSON are not meant.
-	else if (type === 'string') words.push(`--${name}="${value}"`);
 	else words.push(`--${name}=${value}`);
 }
 
@@ -127,6 +125,9 @@ const own = (specs: FlagSpecs, name: string): FlagSpec | undefined => (Object.ha
 const isFlagWord = (word: string, specs: FlagSpecs): boolean =>
 	/^-./.test(word) && !/^-[\d.]/.test(word) && (word.startsWith('--') || Object.values(specs).some(spec => spec.short === word[1]));
 
+/** meow takes one pair of quotes of a value away: those of a text in JSON are not meant. */
+const quoted = (word: string): string => word.replace(/^(--[^=]+=)(.*)$/s, '$1"$2"');
+
 async function callMeow(argv: readonly string[], specs: FlagSpecs): Promise<{input: readonly string[]; flags: object}> {
 	const {default: meow} = await import('meow');
 	const flags = Object.fromEntries(
@@ -139,7 +140,7 @@ async function callMeow(argv: readonly string[], specs: FlagSpecs): Promise<{inp
 		return meow({
 			importMeta: import.meta,
 			pkg: {},
-			argv,
+			argv: argv.map(quoted),
 			flags,
 			description: false,
 			help: '',

@@ -63,6 +63,7 @@ test('quotes of a value are its own', async t => {
 		t.deepEqual(await parse('-n', text), {...nothing, namespace: text});
 		t.deepEqual(await parse(`--namespace=${text}`), {...nothing, namespace: text});
 		t.deepEqual(await parse('-f', text, '-f', 'b'), {...nothing, files: [text, 'b']});
+		t.deepEqual((await parseArguments(['-n', text], specs)).flags.words, [`--namespace=${text}`], 'as another process is to get it');
 	}
 });
 
