@@ -24,6 +24,8 @@ export function patchPart(patch: PatchBody, resourceVersion: string | undefined)
 	return {contentType: 'application/json-patch+json', body: [...ofVersion, ...patch]};
 }
 
+type Place = {readonly resource: Resource; readonly namespace: string; readonly name: string};
+
 export type Changed = {
 	readonly object: ApiObject;
 	/** Whether there was anything to change. */
@@ -36,27 +38,52 @@ export type Changed = {
  */
 export async function changeObject(
 	client: Client,
-	{resource, namespace, name}: {readonly resource: Resource; readonly namespace: string; readonly name: string},
+	place: Place,
 	patchOf: (live: ApiObject) => PatchBody | undefined,
 	isDryRun: boolean,
 ): Promise<Changed> {
 	for (let left = limits.changeTries; ; left--) {
-		const live = withKind(await getOne(client, resource, namespace, name), resource);
+		const live = await liveObject(client, place);
 		const patch = patchOf(live);
 		if (patch === undefined) return {object: live, isChanged: false};
 		try {
-			const object = await client.json({
-				method: 'PATCH',
-				path: pathOf(resource, namespace, name),
-				query: {fieldManager: 'troupe', fieldValidation: 'Strict', ...(isDryRun ? {dryRun: 'All'} : {})},
-				...patchPart(patch, live.metadata.resourceVersion),
-			});
-			return {object: withKind(object as ApiObject, resource), isChanged: true};
+			return {object: await sendPatch(client, place, patchPart(patch, live.metadata.resourceVersion), isDryRun), isChanged: true};
 		} catch (error) {
 			if (left <= 1 || !(error instanceof AppError && error.code === 'ERR_CONFLICT')) throw error;
 		}
 	}
 }
+
+/**
+ * Sets members of an object whatever others change of it meanwhile, as long as it is this one: what is written many times in a second is never read in
+ * the version that it has. Undefined: nothing is to be set. Throws what `membersOf` throws, ERR_NOT_FOUND, and ERR_CONFLICT for one that was made anew.
+ */
+export async function setMembers(client: Client, place: Place, membersOf: (live: ApiObject) => JsonObject | undefined): Promise<Changed> {
+	const live = await liveObject(client, place);
+	const members = membersOf(live);
+	if (members === undefined) return {object: live, isChanged: false};
+	const patch = {...members, metadata: {uid: live.metadata.uid}};
+	return {object: await sendPatch(client, place, patchPart(patch, undefined), false), isChanged: true};
+}
+
+const liveObject = async (client: Client, {resource, namespace, name}: Place): Promise<ApiObject> =>
+	withKind(await getOne(client, resource, namespace, name), resource);
+
+const sendPatch = async (
+	client: Client,
+	{resource, namespace, name}: Place,
+	part: ReturnType<typeof patchPart>,
+	isDryRun: boolean,
+): Promise<ApiObject> =>
+	withKind(
+		(await client.json({
+			method: 'PATCH',
+			path: pathOf(resource, namespace, name),
+			query: {fieldManager: 'troupe', fieldValidation: 'Strict', ...(isDryRun ? {dryRun: 'All'} : {})},
+			...part,
+		})) as ApiObject,
+		resource,
+	);
 
 /** Makes an object that is not there yet; as it is then. */
 export const createObject = async (

@@ -2,7 +2,7 @@
 
 import {run as runKind, type Run, type RunSpec} from '../../api/kinds/run.js';
 import type {JsonObject} from '../../api/object.js';
-import {changeObject} from '../cluster/changes.js';
+import {setMembers} from '../cluster/changes.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {isOver, runNamed} from '../runs/named.js';
@@ -33,16 +33,11 @@ async function change(invocation: Invocation, words: readonly string[], {verb, s
 	const name = runNamed(word);
 	return withClient(invocation, async client => {
 		const place = {resource: runKind, namespace: namespaceOf(invocation, client), name};
-		const {isChanged} = await changeObject(
-			client,
-			place,
-			live => {
-				const run = live as Run;
-				if (isOver(run)) throw failedError(`run/${name} is over: ${run.status?.phase ?? ''}`);
-				return isSo(run.spec ?? {}) ? undefined : {spec};
-			},
-			false,
-		);
+		const {isChanged} = await setMembers(client, place, live => {
+			const run = live as Run;
+			if (isOver(run)) throw failedError(`run/${name} is over: ${run.status?.phase ?? ''}`);
+			return isSo(run.spec ?? {}) ? undefined : {spec};
+		});
 		invocation.terminal.out(`run/${name} ${isChanged ? done : before}\n`);
 		return 0;
 	});

@@ -100,6 +100,33 @@ test.serial('a run that fails says with what, and a run that calls what is not t
 	t.regex(await cluster.fine('get', 'runs'), /missing-\S+ +missing +Failed +Function\.NotFound/);
 });
 
+test.serial('a run that is written all the time is paused, goes on and is cancelled by one command each', async t => {
+	const turn = (Next: string): object => ({Type: 'Pass', Next});
+	const definition = {
+		StartAt: 'A',
+		States: {
+			A: turn('B'),
+			B: {Type: 'Choice', Choices: [{Variable: '$.end', IsPresent: true, Next: 'Done'}], Default: 'A'},
+			Done: turn('Out'),
+			Out: {Type: 'Succeed'},
+		},
+	};
+	await cluster.apply(
+		{apiVersion: 'troupe.dev/v1', kind: 'Workflow', metadata: {name: 'turns'}, spec: {definition}},
+		{apiVersion: 'troupe.dev/v1', kind: 'Run', metadata: {name: 'turns-1'}, spec: {workflow: 'turns', input: {}}},
+	);
+	const is = (phase: string): Promise<unknown> =>
+		runs?.until(`it is ${phase}`, objects => (objects.get('turns-1') as Run | undefined)?.status?.phase === phase) ??
+		Promise.reject(new Error('no'));
+	await is('Running');
+	t.is(await cluster.fine('workflow', 'pause', 'run/turns-1'), 'run/turns-1 paused\n');
+	await is('Suspended');
+	t.is(await cluster.fine('workflow', 'resume', 'run/turns-1'), 'run/turns-1 resumed\n');
+	await is('Running');
+	t.is(await cluster.fine('workflow', 'cancel', 'run/turns-1'), 'run/turns-1 cancelled\n');
+	await is('Cancelled');
+});
+
 test.serial('only an admin changes which hosts workflows may call; an editor changes the rest of the ClusterConfig', async t => {
 	const one = '/apis/troupe.dev/v1/clusterconfigs/cluster';
 	const {api} = cluster.endpoints();
