@@ -274,9 +274,10 @@ const unchanged = (run: Run) => ({ok: true, object: run}) as const;
 
 const toolsOf = ({random}: Context): Tools => statesTools(random);
 
-const meansOf = (context: Context, secret: string): StepMeans => {
+/** The secret is read where a token is made: a record of that step alone has to leave something out. */
+const meansOf = (context: Context, secret: () => string): StepMeans => {
 	const tools = toolsOf(context);
-	return {nowMs: context.nowMs, tools, tokenOf: key => taskToken(key, secret, tools)};
+	return {nowMs: context.nowMs, tools, tokenOf: key => taskToken(key, secret(), tools)};
 };
 
 /** With the revision that its workflow has now, and the versions that its functions have. */
@@ -292,7 +293,11 @@ function begun(run: Run, context: Context): Handled<Run> {
 	const definition = beginning(context, started);
 	if (typeof definition === 'string') return ended(started, stateFailed('States.Runtime', definition).error, context);
 	const secret = context.random.uuid();
-	const step = beginRun(definition, headOf(started), meansOf(context, secret));
+	const step = beginRun(
+		definition,
+		headOf(started),
+		meansOf(context, () => secret),
+	);
 	const handled = handledStep(withFunctions(started, definition, context), step, context);
 	// One that has come to its end at once gives no tokens away.
 	if (!handled.ok || isOver(handled.object)) return handled;
@@ -326,7 +331,7 @@ function steppedTogether(run: Run, told: readonly ToldEvent[], context: Context)
 	if (typeof definition === 'string') return ended(run, stateFailed('States.Runtime', definition).error, context);
 	const held = run.spec?.suspend === true ? told.filter(isContinued) : [];
 	if (held.length > 0) return heldBack(run, told, held, context);
-	const secret = secretIn(context.known, runKeyOf(run)) ?? '';
+	const secret = (): string => secretIn(context.known, runKeyOf(run)) ?? '';
 	const events = told.map(({event}) => event);
 	const taken = stepsTogether(definition, viewOf(run, context.known), events, meansOf(context, secret));
 	const handled = handledStep(run, taken.step, context);
