@@ -44,12 +44,12 @@ test('every command ends with the exit code of what went wrong', async t => {
 	}
 });
 
-/** The words of an example, with a file that is there in the place of its own. */
+/** The words of an example as a shell hands them over, with a file that is there in the place of its own. */
 const wordsOf = (example: string, file: string): readonly string[] =>
 	example
 		.replace(/^.*troupe /, '')
 		.split(/ +/)
-		.map((word, at, words) => (words[at - 1] === '-f' ? file : word));
+		.map((word, at, words) => (words[at - 1] === '-f' ? file : word.replace(/^'(.*)'$/, '$1')));
 
 /** Commands whose answer is not only the server's. */
 const withoutAnswer = new Set(['completion', 'explain', 'version', 'broker', 'backup', 'cp', 'exec', 'attach']);
