@@ -21,7 +21,7 @@ import {stateOf, type Draft} from './draft.js';
 import {keyOf, timerOf} from './keys.js';
 import {enter, failFrame, failState, finishWork, leave, startChildren} from './moves.js';
 import {filteredOutput, outputOf} from './results.js';
-import type {Frame} from './run.js';
+import type {Children, Frame} from './run.js';
 
 /** Begins the work of the state that a frame is in. */
 export function begin(draft: Draft, frame: Frame): void {
@@ -143,7 +143,13 @@ export const bounded = ({Error: name, Cause}: StateError): StateError => ({
 function beginParallel(draft: Draft, frame: Frame, state: ParallelState): void {
 	const input = effectiveInput(draft, frame, state);
 	const total = state.Branches.length;
-	startChildren(draft, draft.put({...frame, phase: {type: 'children', total, concurrency: total, tolerated: null, input}}));
+	beginChildren(draft, frame, {type: 'children', total, concurrency: total, tolerated: null, input});
+}
+
+/** The tally of an earlier state of the machine may have been found again after a crash: it is not counted on. */
+function beginChildren(draft: Draft, frame: Frame, phase: Children): void {
+	draft.removeTally(frame.id);
+	startChildren(draft, draft.put({...frame, phase}));
 }
 
 function beginMap(draft: Draft, frame: Frame, state: MapState): void {
@@ -154,7 +160,7 @@ function beginMap(draft: Draft, frame: Frame, state: MapState): void {
 	const numbers = mapNumbers(draft, frame, state, total);
 	if (total === 0) return finishWork(draft, frame, []);
 	const input = isCheap(state) ? null : withinBounds(items, 'the list of items');
-	startChildren(draft, draft.put({...frame, phase: {type: 'children', total, ...numbers, input}}));
+	beginChildren(draft, frame, {type: 'children', total, ...numbers, input});
 }
 
 type MapNumbers = {readonly concurrency: number; readonly tolerated: number | null};

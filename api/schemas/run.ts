@@ -30,7 +30,7 @@ export const status = () =>
 		),
 		startTime: optional(about('When it began.', text())),
 		completionTime: optional(about('When it ended.', text())),
-		steps: optional(about('How many steps are committed.', count())),
+		steps: optional(about('How many steps are committed; what is committed together is one.', count())),
 		history: optional(
 			about(
 				'How much of them its history has, which is bounded.',

@@ -4,6 +4,7 @@
 // at each look-up anew. So what is judged is the address that is connected to.
 
 import {lookup as ask} from 'node:dns';
+import {networkInterfaces} from 'node:os';
 import {BlockList, isIP, type LookupFunction} from 'node:net';
 import {mayCall, type HttpPlace} from '../../api/http-hosts.js';
 
@@ -26,8 +27,18 @@ for (const [network, prefix] of [
 ] as const)
 	special.addSubnet(network, prefix, 'ipv6');
 
-/** Whether it is of the server's own machine, of its link, or of a cloud's metadata. */
-export const isSpecialAddress = (address: string): boolean => special.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+/** Whether it is of the server's own machine as that is now, of its link, or of a cloud's metadata. */
+export function isSpecialAddress(address: string): boolean {
+	const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+	return special.check(address, family) || ownAddresses().check(address, family);
+}
+
+function ownAddresses(): BlockList {
+	const own = new BlockList();
+	for (const {address, family} of Object.values(networkInterfaces()).flatMap(each => each ?? []))
+		own.addAddress(address, family === 'IPv6' ? 'ipv6' : 'ipv4');
+	return own;
+}
 
 /** A name that leads where it may not. */
 export class SpecialAddress extends Error {

@@ -22,7 +22,7 @@ type Together = {
 	size: Size;
 };
 
-/** Frames and tallies that are written, and the characters of the frames as JSON. */
+/** Frames and tallies that are written, and the characters of the frames and of what the history says, as JSON. */
 type Size = {readonly parts: number; readonly characters: number};
 
 /** What events come to, one after the other: as many of them as one transaction surely takes, and the first in any case. */
@@ -81,9 +81,9 @@ function furtherIn<Record>(before: ReadonlyMap<string, Record | null>, after: Re
 	return count;
 }
 
-/** Of the frames that it writes: each of them is within its bounds. */
-function charactersOf({frames}: Step): number {
-	let characters = 0;
+/** Of what it writes: each is within its bounds, the cause of an error, too, but not many of them. */
+function charactersOf({frames, news}: Step): number {
+	let characters = news.length === 0 ? 0 : JSON.stringify(news).length;
 	for (const frame of frames.values()) if (frame !== null) characters += JSON.stringify(frame).length;
 	return characters;
 }

@@ -586,6 +586,36 @@ test('data that no object may have fails the task that gave it, and the run can 
 	t.true(written.tellRun('one', {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}).ok);
 });
 
+test('many items that fail at once with long causes are taken in as many transactions as they need', t => {
+	const count = 2 * limits.runEventsTogether;
+	const cluster = new RunCluster(() => ({afterMs: 5, outcome: throws('Down', 'é'.repeat(limits.statesCauseCharacters))}));
+	const Retry = [{ErrorEquals: ['Down'], IntervalSeconds: 1, MaxAttempts: 1}];
+	const Catch = [{ErrorEquals: ['States.ALL'], ResultPath: null, Next: 'Given'}];
+	const item = {StartAt: 'Try', States: {Try: {Type: 'Task', Resource: 'f', Retry, Catch, End: true}, Given: {Type: 'Pass', End: true}}};
+	cluster.workflow('w', {
+		StartAt: 'All',
+		States: {
+			All: {
+				Type: 'Map',
+				ItemsPath: '$',
+				MaxConcurrency: count,
+				ItemProcessor: item,
+				ResultPath: null,
+				End: true,
+			},
+		},
+	});
+	cluster.begin(
+		'w',
+		'one',
+		Array.from({length: count}, (_, n) => n),
+	);
+	for (let turns = 0; turns < 20 && cluster.run('one').status?.completionTime === undefined; turns++) cluster.pass(1_000);
+	const {status} = cluster.run('one');
+	t.is(status?.phase, 'Succeeded', JSON.stringify(status?.error)?.slice(0, 500));
+	t.is(cluster.begun.length, 2 * count);
+});
+
 test('who looks at the actor of a run sees how it is and where, until it is over', t => {
 	const cluster = new RunCluster((_, state) => (state === 'A' ? {outcome: 'never'} : answer({} as never, state)));
 	const said = (): string => {

@@ -630,6 +630,28 @@ test('a branch that the run has gone on without, and that was not removed yet, c
 	}
 });
 
+test('a tally of an earlier state that is found again after a crash is not counted on', t => {
+	const both = (Next?: string): object => ({
+		Type: 'Parallel',
+		Branches: [machine({[`P${Next ?? ''}`]: task()}, `P${Next ?? ''}`)],
+		...(Next === undefined ? {End: true} : {Next}),
+	});
+	const list = {Type: 'Map', ItemsPath: '$', ItemProcessor: machine({Q: task()}, 'Q'), End: true};
+	for (const second of [both(), list]) {
+		const hand = new Hand(machine({A: both('B'), B: second}, 'A'));
+		hand.step({type: 'continued', frame: ''});
+		hand.step({type: 'continued', frame: '1-A.1.0/'});
+		const kept = hand.tallies.get('') ?? '';
+		hand.step({type: 'taskSucceeded', key: 'r/1-A.1.0/1-PB.1', output: 1});
+		t.is(hand.tallies.size, 0);
+		hand.tallies.set('', kept);
+		hand.step({type: 'continued', frame: ''});
+		hand.step({type: 'continued', frame: '2-B.1.0/'});
+		hand.step({type: 'taskSucceeded', key: `r/2-B.1.0/1-${second === list ? 'Q' : 'P'}.1`, output: 2});
+		t.deepEqual(hand.head.ending, {status: 'succeeded', atMs: hand.head.ending?.atMs ?? 0, output: [2]});
+	}
+});
+
 test('the items of a Map are looked for once where that is much work, and its frame is not written again for each of them', t => {
 	const each = (ItemsPath: string) =>
 		new Hand(alone({Type: 'Map', ItemsPath, MaxConcurrency: 1, ItemProcessor: machine({P: task()}, 'P'), End: true}), {list: [1, 2, 3]});

@@ -1,5 +1,6 @@
 import http, {type IncomingMessage, type ServerResponse} from 'node:http';
-import net, {type AddressInfo, type LookupFunction} from 'node:net';
+import net, {isIPv4, type AddressInfo, type LookupFunction} from 'node:net';
+import {networkInterfaces} from 'node:os';
 import test, {type ExecutionContext} from 'ava';
 import {eventually, within} from '../../../bench/rigs/cluster/waiting.js';
 import {limits} from '../../../api/limits.js';
@@ -205,6 +206,10 @@ test('addresses of the machine, its link and its cloud are special, in each form
 	for (const address of [...special, 'fd00:ec2::254', '::ffff:127.0.0.1', '::ffff:a9fe:a9fe']) t.true(isSpecialAddress(address), address);
 	for (const address of ['10.0.0.7', '192.168.0.1', '8.8.8.8', '::ffff:8.8.8.8', '2001:db8::1', 'fd00::1'])
 		t.false(isSpecialAddress(address), address);
+	for (const {address} of Object.values(networkInterfaces()).flatMap(each => each ?? [])) {
+		t.true(isSpecialAddress(address), address);
+		if (isIPv4(address)) t.true(isSpecialAddress(`::ffff:${address}`), address);
+	}
 });
 
 test('a request that takes too long, or that nobody waits for any more, is cut', async t => {
