@@ -1342,8 +1342,8 @@ export const limits = {
 	statesWaitSeconds: 31_622_400,
 	statesTaskSeconds: 99_999_999,
 	/**
-	 * What states inside a Parallel or a Map have told that is taken in one transaction: how many, the characters of the frames that they write as JSON, and
-	 * frames and tallies.
+	 * What states inside a Parallel or a Map have told that is taken in one transaction: how many, the characters of the frames that they write and of what the
+	 * history says of them as JSON, and frames and tallies.
 	 */
 	runEventsTogether: 40,
 	runCharactersTogether: 16_384,
