@@ -240,7 +240,7 @@ export const limits = {
 	/** One transaction of the commit pipeline (etcd takes 128 operations and 1.5 MB). */
 	batchOperations: 100,
 	batchBytes: 1_200_000,
-	/** Removals of what was kept beside objects that go with one batch, so that they keep nobody waiting. */
+	/** Removals of what was kept beside objects that go with one batch, so that they keep nobody waiting; where an object of that name is to be made anew, all there is room for. */
 	leavingParts: 30,
 	/** A batch whose outcome is unknown is asked for so often, with so much between; then the term ends. */
 	storeAskAttempts: 5,

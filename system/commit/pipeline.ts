@@ -1,6 +1,9 @@
 // The commit pipeline: every write of the control system goes through this one queue into the store, and nothing is seen or
 // answered before it is durable. What waits is bounded by its writers: an actor whose commit is in flight asks for no other.
 //
+// An object that is made anew waits until what was beside the one before it has left the store: whatever is there under its name is its own, also after the
+// process was killed in between.
+//
 // Flushes run by `defer`, never inside a submit: actors that are answered by one batch can be in the next (group commit).
 
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
@@ -8,7 +11,8 @@ import {address, controlSystem, parseObjectKey, partStoreKey, type ObjectKey} fr
 import {limits} from '../../api/limits.js';
 import type {Submission} from '../kernel/actor-options.js';
 import type {Change, ObjectIndex} from '../index/object-index.js';
-import {assemble, objectWrite, removedParts, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
+import {Leaving} from './leaving.js';
+import {assemble, objectWrite, removedParts, type ObjectWrite, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
 import {commitSettled, type Settled} from './settled-commit.js';
 import type {Meta} from '../store/store.js';
 import {beginEpoch, type EpochOptions} from './epoch.js';
@@ -63,8 +67,7 @@ type State = {
 	lastVersion: number;
 	queue: Waiting[];
 	inFlight: readonly VersionedWrite[];
-	/** Store keys of what was kept beside objects, and has to go: a portion with each batch. What is lost of this list is found again at the next start. */
-	leaving: string[];
+	readonly leaving: Leaving;
 	leavingInFlight: readonly string[];
 	/** A batch is on its way: one of removals alone has no writes in flight. */
 	isCommitting: boolean;
@@ -88,7 +91,7 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		lastVersion: meta.version,
 		queue: [],
 		inFlight: [],
-		leaving: [...leftBehind(options.index)],
+		leaving: new Leaving(),
 		leavingInFlight: [],
 		isCommitting: false,
 		flushScheduled: false,
@@ -98,7 +101,7 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		ended: undefined,
 		whenStopped: [],
 	};
-	if (state.leaving.length > 0) scheduleFlush(state);
+	leave(state, [...leftBehind(options.index)]);
 	return {
 		submit: submission => submit(state, submission),
 		put: (storeKey, body, done) => put(state, storeKey, body, done),
@@ -125,7 +128,7 @@ function* leftBehind(index: ObjectIndex): Iterable<string> {
 
 function leave(state: State, storeKeys: readonly string[]): void {
 	if (storeKeys.length === 0) return;
-	for (const storeKey of storeKeys) state.leaving.push(storeKey);
+	state.leaving.add(storeKeys);
 	scheduleFlush(state);
 }
 
@@ -169,16 +172,18 @@ function scheduleFlush(state: State): void {
 function flush(state: State): void {
 	const {options, meta, lastVersion} = state;
 	if (!mayAct(state)) return finish(state, endTerm(state));
-	const {writes, refused, taken} = assemble(state.queue, {
+	const {ready, held} = heldBack(state);
+	const {writes, refused, taken} = assemble(ready, {
 		lastVersion,
 		schemaVersionOf: options.schemaVersionOf,
 		exists: key => options.index.get(key) !== undefined,
 		nextInHistory: key => options.index.parts.nextOf(key),
 	});
-	for (const waiting of state.queue.splice(0, taken)) if (waiting.type === 'raw') state.replaceable.delete(waiting.storeKey);
+	for (const waiting of ready.slice(0, taken)) if (waiting.type === 'raw') state.replaceable.delete(waiting.storeKey);
+	state.queue = [...held, ...ready.slice(taken)];
 	state.inFlight = writes;
 	const all = writes.flatMap(({write, beside}) => [write, ...beside]);
-	state.leavingInFlight = leavingNow(state, limits.batchOperations - all.length);
+	state.leavingInFlight = leavingNow(state, limits.batchOperations - all.length, held);
 	if (all.length + state.leavingInFlight.length > 0) {
 		// One of removals alone is another batch than the one before it, too.
 		const next = {...meta, version: lastVersion + Math.max(1, writes.length)};
@@ -191,13 +196,34 @@ function flush(state: State): void {
 }
 
 /** A store in trouble is asked for removals with the next write, and not again and again. */
-const hasMore = ({queue, leaving, problem}: State): boolean => queue.length > 0 || (leaving.length > 0 && problem === undefined);
+const hasMore = ({queue, leaving, problem}: State): boolean => queue.length > 0 || (!leaving.isEmpty && problem === undefined);
 
-/** A portion of what has to go, but for what was written again since: that is another object's, or a later part of the same one. */
-function leavingNow({leaving, options: {index}, inFlight}: State, room: number): readonly string[] {
+/** What can be written now; and what is of objects that there are not, of whose names something has to go before: all others overtake it. */
+function heldBack({queue, leaving, options: {index}}: State): {readonly ready: readonly Waiting[]; readonly held: readonly ObjectWrite[]} {
+	if (leaving.isEmpty) return {ready: queue, held: []};
+	const ready: Waiting[] = [];
+	const held: ObjectWrite[] = [];
+	for (const waiting of queue)
+		if (waiting.type === 'object' && leaving.has(waiting.submission.key) && index.entry(waiting.submission.key) === undefined)
+			held.push(waiting);
+		else ready.push(waiting);
+	return {ready, held};
+}
+
+/**
+ * A portion of what has to go, but for what was written again since: that is a later part of the same object. Where somebody waits for it, that goes first, and
+ * as much as there is room for.
+ */
+function leavingNow({leaving, options: {index}, inFlight}: State, room: number, held: readonly ObjectWrite[]): readonly string[] {
 	const written = new Set(inFlight.flatMap(({beside}) => beside.map(({key}) => key)));
-	// Each once: the history of another object of that name may have to go, too.
-	const portion = new Set(leaving.splice(0, Math.max(0, Math.min(room, limits.leavingParts))));
+	const most = held.length > 0 ? room : Math.min(room, limits.leavingParts);
+	// Each once: a part may have gone, come and gone again.
+	const portion = new Set(
+		leaving.take(
+			most,
+			held.map(({submission}) => submission.key),
+		),
+	);
 	return [...portion].filter(key => !index.parts.holds(key) && !written.has(key));
 }
 
@@ -225,9 +251,9 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			state.problem = settled.message;
 			state.meta = settled.meta ?? state.meta;
 			state.lastVersion = state.meta.version;
-			// In their order: of a history that goes the last records stay longest.
-			state.leaving.unshift(...leavingInFlight);
+			state.leaving.putBack(leavingInFlight);
 			for (const {waiting} of writes) answerFailed(state, waiting, storeFailure(settled.message));
+			failHeldBack(state, storeFailure(settled.message));
 			break;
 		case 'ended':
 			state.ended = storeFailure(settled.message);
@@ -236,6 +262,13 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			break;
 	}
 	if (hasMore(state) || state.ended !== undefined) scheduleFlush(state);
+}
+
+/** What waits for removals waits for a store that does not take them: it is told so, as other writes are. */
+function failHeldBack(state: State, error: Failure): void {
+	const {ready, held} = heldBack(state);
+	state.queue = [...ready];
+	for (const waiting of held) answerFailed(state, waiting, error);
 }
 
 const mayAct = ({options}: State): boolean => options.mayAct?.() ?? true;

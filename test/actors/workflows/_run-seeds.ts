@@ -68,6 +68,7 @@ export function violationsOf(seed: number): readonly string[] {
 		...(deepEqual(status?.output, output) ? [] : [`it ends otherwise: ${JSON.stringify(status)}`]),
 		...attemptsBroken(begun.map(attemptOf).sort()),
 		...cluster.stored('/troupe/parts/').map(key => `${key} is left`),
+		...(cluster.stored('/troupe/history/').length === status?.history?.records ? [] : ['its history is not its own']),
 	];
 }
 

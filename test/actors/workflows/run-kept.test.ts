@@ -158,3 +158,32 @@ test('what is found again of a run that is over goes at the next start', t => {
 	t.deepEqual([...cluster.durable.index.partsOf(key)], []);
 	t.is(cluster.run('one').status?.phase, 'Cancelled');
 });
+
+test('a run made anew under its old name takes over nothing of a wide one that was deleted, whenever the process is killed', t => {
+	const wide = Array.from({length: 3 * limits.leavingParts}, (_, at) => at);
+	let isMade = false;
+	let kills = 0;
+	for (let turns = 0; !isMade; turns++) {
+		const cluster = new RunCluster(({input}) => ({outcome: input === 'new' ? gives('new') : 'never'}));
+		cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: machine({One: task()}, 'One'), End: true}}));
+		cluster.begin('w', 'one', wide);
+		cluster.settle();
+		cluster.sendRun('one', {type: 'delete'});
+		while (cluster.durable.index.get(key) !== undefined && cluster.turn());
+		cluster.sendBegin('w', 'one', ['new']);
+		for (let turn = 0; turn < turns; turn++) cluster.turn();
+		cluster.start();
+		isMade = cluster.stored('/troupe/registry/runs/').length > 0;
+		kills++;
+		cluster.settle();
+		if (!isMade) {
+			t.deepEqual([...cluster.stored('/troupe/parts/'), ...cluster.stored('/troupe/history/')], []);
+			cluster.begin('w', 'one', ['new']);
+		}
+		const {status} = cluster.untilOver('one');
+		t.deepEqual(status?.output, ['new'], `${turns} turns`);
+		t.is(cluster.stored('/troupe/history/').length, status?.history?.records ?? 0);
+		t.deepEqual(cluster.stored('/troupe/parts/'), []);
+	}
+	t.true(kills > 9);
+});

@@ -276,6 +276,13 @@ export const ofSystem: readonly Mistake[] = [
 		test: 'test/system/commit/pipeline.test.ts',
 	},
 	{
+		what: 'an object that is made anew does not wait until what was beside the one before it has gone',
+		file: 'system/commit/pipeline.ts',
+		text: 'if (leaving.isEmpty) return',
+		becomes: 'if (leaving.isEmpty || queue.length > 0) return',
+		test: 'test/system/commit/parts.test.ts',
+	},
+	{
 		what: 'two writes of one key share a batch',
 		file: 'system/commit/pipeline-batch.ts',
 		text: ' || keys.has(waiting.storeKey)',

@@ -182,6 +182,88 @@ test('what was left behind by a process that ended in between goes at the next s
 	t.deepEqual(besideIn(second), []);
 });
 
+/** With so much beside `a` that it goes in three portions; it is asked to go, and another one of its name to come. */
+function remade(run: Run): void {
+	for (let at = 0; at < 2 * limits.leavingParts; at += 45)
+		submit(run, partsOf(Object.fromEntries(Array.from({length: 45}, (_, n) => [`p${at + n}`, 'old'])), 'old'));
+	run.world.run();
+	run.remove('a');
+	submit(run, partsOf({p1: 'new'}, 'new'));
+}
+
+test('an object that is made anew finds nothing of the one before it, whenever the process ends', t => {
+	const own = [historyStoreKey(key, 0), partStoreKey(key, 'p1')].sort();
+	const ends = new Set<string>();
+	let isDone = false;
+	for (let turns = 0; !isDone; turns++) {
+		const data = emptyMemoryStore();
+		const first = startedPipeline(undefined, data);
+		remade(first);
+		for (let turn = 0; turn < turns; turn++) isDone = !first.world.step();
+		first.world.die();
+		const second = startedPipeline(undefined, data);
+		const parts = [...second.index.partsOf(key).values()];
+		const all = second.index.entry(key) === undefined ? [] : parts;
+		t.true(new Set(all).size < 2, `${turns} turns`);
+		if (all[0] === 'new') t.deepEqual(besideIn(second), own, `${turns} turns`);
+		ends.add(
+			second.index.entry(key) === undefined
+				? `none, ${parts.length + besideIn(second).length > 0 ? 'some' : 'nothing'} left`
+				: (all[0] as string),
+		);
+		if (all.length === 0) submit(second, partsOf({p1: 'new'}, 'new'));
+		second.world.run();
+		if (all[0] !== 'old') t.deepEqual([besideIn(second), second.index.part(key, 'p1')], [own, 'new'], `${turns} turns`);
+	}
+	t.deepEqual([...ends], ['old', 'none, some left', 'none, nothing left', 'new']);
+});
+
+test('what is made anew waits alone: writes of others overtake it, and what it waits for goes before all else', t => {
+	const run = startedPipeline();
+	for (const half of ['x', 'y']) submit(run, partsOf(Object.fromEntries(Array.from({length: 90}, (_, n) => [`${half}${n}`, n]))), 'c');
+	run.world.run();
+	remade(run);
+	run.world.run();
+	const answered = run.answers.length;
+	run.remove('c');
+	run.remove('a');
+	submit(run, partsOf({}, 'again'));
+	run.write('b');
+	while (run.answers.length < answered + 4 && run.world.step());
+	t.deepEqual(
+		run.answers.slice(answered).map(([name]) => name),
+		['c', 'a', 'b', 'a'],
+	);
+	t.true(besideIn(run).some(each => each.startsWith(partStoreKey(podKey('c'), ''))));
+	run.world.run();
+	t.deepEqual(besideIn(run), [historyStoreKey(key, 0)]);
+});
+
+test('what is made anew while the store takes no removals fails as other writes do, and comes when it is asked for again', t => {
+	let fails = false;
+	let tries = 0;
+	const run = startedPipeline((driver, {defer}) => ({
+		...driver,
+		commit(batch, done) {
+			if (!fails) return driver.commit(batch, done);
+			tries++;
+			defer(() => done({type: 'failed', message: 'the disk is full'}));
+		},
+	}));
+	remade(run);
+	while (run.index.entry(key) !== undefined && run.world.step());
+	fails = true;
+	run.world.run();
+	t.deepEqual(run.answers.at(-1), ['a', 'ERR_STORE']);
+	t.is(tries, 1);
+	t.is(run.pipeline.waiting(), 0);
+	fails = false;
+	submit(run, partsOf({}, 'again'));
+	run.world.run();
+	t.deepEqual(run.answers.at(-1), ['a', run.index.entry(key)?.version ?? 0]);
+	t.deepEqual(besideIn(run), [historyStoreKey(key, 0)]);
+});
+
 test('a history that is kept elsewhere leaves the store', t => {
 	const run = startedPipeline();
 	for (let at = 0; at < 5; at++) submit(run, partsOf({}, at));
