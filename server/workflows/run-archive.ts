@@ -1,7 +1,7 @@
 // Histories of runs that are over, in files: a run's store records move into one, which goes with the run.
 //
 // A history is in the store as long as its run is under way, and until its file is whole on the disk. Files are of the server that led then; another one
-// has none of it. Of more bytes than `runArchiveBytes` the oldest files go first.
+// has none of it, but for what had not left the store yet. Of more bytes than `runArchiveBytes` the oldest files go first.
 
 import {createReadStream} from 'node:fs';
 import {mkdir, readdir, rename, rm, stat} from 'node:fs/promises';
@@ -106,9 +106,9 @@ async function archived({folder, rangeOf, readHistory, dropHistory, known}: RunA
 	const range = rangeOf(key);
 	// It may be gone, or done, by the time of its turn.
 	if (known.byUid(uid) === undefined || range === undefined) return;
-	// They leave only when the file is whole: the process, or another server, has ended before all of them had gone.
-	if (range.first > 0) return dropHistory(key);
 	const file = fileOf(folder, uid);
+	// They leave only when the file is whole: the process has ended before all of them had gone. Without a file here these are all that there is.
+	if (range.first > 0) return (await isThere(file)) ? dropHistory(key) : undefined;
 	const beginning = `${file}.new`;
 	await mkdir(folder, {recursive: true, mode: 0o700});
 	await rm(beginning, {force: true});
@@ -119,6 +119,8 @@ async function archived({folder, rangeOf, readHistory, dropHistory, known}: RunA
 	if (known.byUid(uid) === undefined) await rm(file, {force: true});
 	else dropHistory(key);
 }
+
+const isThere = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined)) !== undefined;
 
 async function* linesFrom(records: AsyncIterable<string>): AsyncIterable<string> {
 	for await (const record of records) yield `${record}\n`;
@@ -150,7 +152,7 @@ async function sweep({folder, known}: RunArchiveOptions): Promise<void> {
 
 /** Rejects where the file is damaged. */
 async function linesOf(file: string, from: number, most: number): Promise<readonly string[] | undefined> {
-	if ((await stat(file).catch(() => undefined)) === undefined) return undefined;
+	if (!(await isThere(file))) return undefined;
 	const found: string[] = [];
 	let at = 0;
 	let bytes = 0;

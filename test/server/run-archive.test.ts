@@ -170,6 +170,15 @@ test('of a history that was leaving the store when the server died the file stay
 	t.deepEqual(store.problems, []);
 });
 
+test('the rest of a history that was leaving the store for a file of another server stays in the store', async t => {
+	const store: Store = {runs: new Map([['one', aRun('one')]]), histories: new Map([['runs/default/one', records(65)]]), problems: []};
+	const {archive, folder} = opened(t, {rangeOf: () => ({first: 30, next: 65})}, store);
+	await archive.settled();
+	t.true(store.histories.has('runs/default/one'));
+	t.false(existsSync(path.join(folder, 'uid-of-one.jsonl.gz')));
+	t.deepEqual(store.problems, []);
+});
+
 test('a run that is deleted and made anew while its history is written loses nothing of the new one', async t => {
 	const store: Store = {runs: new Map([['one', aRun('one')]]), histories: new Map([['runs/default/one', records(3)]]), problems: []};
 	const again = aRun('one', false);
