@@ -16,13 +16,18 @@ export class Leaving {
 		return this.#of.has(owner);
 	}
 
-	add(storeKeys: readonly string[]): void {
-		for (const storeKey of storeKeys) this.#listOf(storeKey).push(storeKey);
+	/** What was beside that object, one key at least: a history can be very long, so keys are not looked into. */
+	add(owner: ObjectKey, storeKeys: readonly string[]): void {
+		const list = this.#listOf(owner);
+		for (const storeKey of storeKeys) list.push(storeKey);
 	}
 
 	/** What was taken and did not go: it stays in its order, so that of a history the last records stay longest. */
 	putBack(storeKeys: readonly string[]): void {
-		for (const storeKey of storeKeys.toReversed()) this.#listOf(storeKey).unshift(storeKey);
+		for (const storeKey of storeKeys.toReversed()) {
+			const owner = parseBesideStoreKey(storeKey)?.key;
+			if (owner !== undefined) this.#listOf(owner).unshift(storeKey);
+		}
 	}
 
 	/** At most so many, those first that were beside the objects of `urgent`. */
@@ -38,9 +43,7 @@ export class Leaving {
 		return taken;
 	}
 
-	#listOf(storeKey: string): string[] {
-		const owner = parseBesideStoreKey(storeKey)?.key;
-		if (owner === undefined) throw new Error(`"${storeKey}" is beside no object`);
+	#listOf(owner: ObjectKey): string[] {
 		const list = this.#of.get(owner) ?? [];
 		this.#of.set(owner, list);
 		return list;

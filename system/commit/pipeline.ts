@@ -10,7 +10,7 @@ import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {address, controlSystem, parseObjectKey, partStoreKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Submission} from '../kernel/actor-options.js';
-import type {Change, ObjectIndex} from '../index/object-index.js';
+import type {Change} from '../index/object-index.js';
 import {Leaving} from './leaving.js';
 import {assemble, objectWrite, removedParts, type ObjectWrite, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
 import {commitSettled, type Settled} from './settled-commit.js';
@@ -101,11 +101,11 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		ended: undefined,
 		whenStopped: [],
 	};
-	leave(state, [...leftBehind(options.index)]);
+	leaveBehind(state);
 	return {
 		submit: submission => submit(state, submission),
 		put: (storeKey, body, done) => put(state, storeKey, body, done),
-		dropHistory: key => leave(state, options.index.parts.dropHistory(key)),
+		dropHistory: key => leave(state, key, options.index.parts.dropHistory(key)),
 		get meta() {
 			return state.meta;
 		},
@@ -122,13 +122,14 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 }
 
 /** What is beside objects that there are not: the process ended before it had removed it. */
-function* leftBehind(index: ObjectIndex): Iterable<string> {
-	for (const key of [...index.parts.owners()]) if (index.entry(key) === undefined) yield* index.parts.drop(key);
+function leaveBehind(state: State): void {
+	const {index} = state.options;
+	for (const key of [...index.parts.owners()]) if (index.entry(key) === undefined) leave(state, key, index.parts.drop(key));
 }
 
-function leave(state: State, storeKeys: readonly string[]): void {
+function leave(state: State, owner: ObjectKey, storeKeys: readonly string[]): void {
 	if (storeKeys.length === 0) return;
-	state.leaving.add(storeKeys);
+	state.leaving.add(owner, storeKeys);
 	scheduleFlush(state);
 }
 
@@ -311,7 +312,7 @@ function applyOne(state: State, {waiting, version, object, json}: VersionedWrite
 	const applied = index.apply(key, version, object, json);
 	// Nobody comes back for a history here: in the ring it would be bytes that are not counted.
 	ring.push(applied);
-	leave(state, object === undefined ? index.parts.drop(key) : removedParts(beside, 'later').map(name => partStoreKey(key, name)));
+	leave(state, key, object === undefined ? index.parts.drop(key) : removedParts(beside, 'later').map(name => partStoreKey(key, name)));
 	return number === undefined || beside.history === undefined ? applied : {...applied, history: {number, value: beside.history}};
 }
 
