@@ -56,7 +56,7 @@ export type Phase =
 			readonly timeoutAtMs: number | null;
 			readonly heartbeatSeconds: number | null;
 			readonly heartbeatAtMs: number | null;
-			/** It was called, and is over when somebody answers: it is not called again. */
+			/** It was called, and is over when somebody answers, or the object ends that it has made: it is not called again. */
 			readonly called?: true;
 	  }
 	| {readonly type: 'waiting'; readonly untilMs: number; readonly output: Json}
@@ -102,7 +102,7 @@ export type RunEvent =
 	| {readonly type: 'taskSucceeded'; readonly key: string; readonly output: Json}
 	| {readonly type: 'taskFailed'; readonly key: string; readonly error: StateError}
 	| {readonly type: 'taskHeartbeat'; readonly key: string}
-	/** What was called has taken it; it is over when somebody answers. */
+	/** What was called has taken it, or was made; it is over when somebody answers, or that ends. */
 	| {readonly type: 'taskCalled'; readonly key: string}
 	| {readonly type: 'timerFired'; readonly timer: string}
 	| {readonly type: 'cancelled'; readonly cause: string};
@@ -118,6 +118,8 @@ export type RunCommand =
 			readonly state: string;
 			readonly attempt: number;
 			readonly input: Json;
+			/** The object that it makes is there, or was: only its end is asked for. */
+			readonly isMade?: true;
 	  }
 	/** Its answer is not waited for any more. */
 	| {readonly type: 'stopTask'; readonly key: string}

@@ -8,6 +8,7 @@ import type {Json} from '../../api/object.js';
 import {withinBounds} from '../../api/states-language/data-bounds.js';
 import type {Definition} from '../../api/states-language/definition.js';
 import {failed, outcomeOf} from '../../api/states-language/errors.js';
+import {parseTaskResource} from '../../api/task-resource.js';
 import {Draft, stateOf} from './draft.js';
 import {frameOfKey, keyOf, parseTimer, runTimerOf, timerOf, type TimerKind} from './keys.js';
 import {enter, failFrame, failState, finishWork, isWaitedFor, leave, removeBelow, startChildren} from './moves.js';
@@ -179,6 +180,12 @@ export function outstanding(definition: Definition, head: RunHead, frame: Frame)
 	}
 }
 
+/** It ends as its object does: nobody answers. */
+function isObjectTask(resource: string): boolean {
+	const parsed = parseTaskResource(resource);
+	return parsed.ok && (parsed.value.type === 'workflow' || parsed.value.type === 'job');
+}
+
 function taskCommands(definition: Definition, frame: Frame, phase: Extract<Phase, {type: 'task'}>, key: string): readonly RunCommand[] {
 	const state = stateOf(definition, frame);
 	const resource = state.Type === 'Task' ? state.Resource : '';
@@ -188,7 +195,7 @@ function taskCommands(definition: Definition, frame: Frame, phase: Extract<Phase
 	] as const;
 	const call: RunCommand = {type: 'callTask', key, resource, state: frame.state, attempt: frame.attempt, input: phase.input};
 	return [
-		...(phase.called === true ? [] : [call]),
+		...(phase.called !== true ? [call] : isObjectTask(resource) ? [{...call, isMade: true} as const] : []),
 		...timers.flatMap(([kind, atMs]): RunCommand[] => (atMs === null ? [] : [{type: 'startTimer', timer: timerOf(key, kind), atMs}])),
 	];
 }

@@ -1,7 +1,7 @@
 // A task that is an object: it is made, belongs to the run, and its end is that of the task.
 //
 // Its name follows from the run and the key of the attempt, so that it is found again when the task is called once more: after a crash of the
-// server, say. So there is one object an attempt.
+// server, say. That it was made is committed by its run before its end is asked for: one that is gone by then is not made again.
 
 import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
 import {controllerOf} from '../../actors/control/objects/owners.js';
@@ -51,7 +51,9 @@ export async function objectTask(parts: TaskParts, task: CallTask, made: TaskObj
 	};
 	try {
 		const found = await untilBegun(parts.clock, signal, () => parts.turns.take(signal, once));
-		return 'type' in found ? found : await endOf(parts, key, made, {uid: found.uid, signal});
+		if ('type' in found) return found;
+		parts.onMade();
+		return await endOf(parts, key, made, {uid: found.uid, signal});
 	} catch (error) {
 		// What was asked for may still be made.
 		if (signal.reason === taskStopped) void asked.then(() => end(parts, key, task, made)).catch(parts.onProblem);
@@ -91,6 +93,7 @@ const causeOf = ({run, resource}: CallTask): string =>
 
 async function makeOrFind(parts: TaskParts, task: CallTask, made: TaskObject, untilMs: number): Promise<Made> {
 	const before = parts.control.index.get(keyOf(task, made));
+	if (task.isMade === true) return foundAgain(before, task, made);
 	if (before !== undefined) return ownOr(before, task, made);
 	const make = (): Promise<Made> => makeNew(parts, task, made, untilMs);
 	return made.around === undefined ? make() : made.around(make);
@@ -110,11 +113,20 @@ async function makeNew({control, clock}: TaskParts, task: CallTask, made: TaskOb
 	return taskFailed(`${made.errors}.Refused`, error.message);
 }
 
-function ownOr(object: ApiObject, {run}: CallTask, {errors, kind}: TaskObject): {readonly uid: string} | TaskOutcome {
+function ownOr(object: ApiObject, {run}: CallTask, {errors, kind, endOf}: TaskObject): {readonly uid: string} | TaskOutcome {
 	const {name, uid} = object.metadata;
-	if (controllerOf(object)?.uid === run.uid) return {uid};
+	if (controllerOf(object)?.uid === run.uid) return endOf(object) ?? {uid};
 	return taskFailed(`${errors}.Refused`, `there is a ${kind} "${name}" already, which is not of this run`);
 }
+
+/** It was made before: whoever has deleted it meanwhile has ended the attempt. */
+function foundAgain(object: ApiObject | undefined, task: CallTask, made: TaskObject): {readonly uid: string} | TaskOutcome {
+	if (object === undefined || controllerOf(object)?.uid !== task.run.uid) return deleted(keyOf(task, made), made);
+	return {uid: object.metadata.uid};
+}
+
+const deleted = (key: ObjectKey, {errors}: Pick<TaskObject, 'errors'>): TaskOutcome =>
+	taskFailed(`${errors}.Deleted`, `"${key}" was deleted before it had ended`);
 
 /** Looks at it as it is now, and with each change. */
 function endOf(
@@ -126,7 +138,7 @@ function endOf(
 	let leave = (): void => undefined;
 	const over = (): Promise<TaskOutcome> =>
 		new Promise(resolve => {
-			const gone = (): void => resolve(taskFailed(`${errors}.Deleted`, `"${key}" was deleted before it had ended`));
+			const gone = (): void => resolve(deleted(key, {errors}));
 			const seen = (object: ApiObject, isGone: boolean): void => {
 				const outcome = object.metadata.uid === uid ? endingOf(object) : undefined;
 				if (outcome !== undefined) resolve(outcome);

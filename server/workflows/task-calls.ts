@@ -42,6 +42,8 @@ type Attempt = {
 	/** The uid of the run that has it. */
 	readonly run: string;
 	readonly ending: AbortController;
+	/** Its object is there. */
+	isMade: boolean;
 	/** Who has asked for it, the last at the end. */
 	readonly askers: Answer[];
 };
@@ -52,7 +54,7 @@ export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskC
 	const ofRuns = new Map<string, Set<string>>();
 	const followed = new Map<ObjectKey, Set<(object: ApiObject, isGone: boolean) => void>>();
 	const closing = new AbortController();
-	const parts: TaskParts = {
+	const parts: Omit<TaskParts, 'onMade'> = {
 		...options,
 		turns: createTurns(most),
 		comingRuns: new Map(),
@@ -78,15 +80,21 @@ export function createTaskCalls({most = limits.workflowTasks, ...options}: TaskC
 	const call = (task: CallTask, answer: Answer): void => {
 		const present = attempts.get(task.key);
 		if (present !== undefined) {
+			if (present.isMade && task.isMade !== true) return answer(succeeded({type: 'made'}));
 			present.askers.push(answer);
 			if (present.askers.length > limits.workflowTaskAskers) present.askers.shift();
 			return;
 		}
 		const run = task.run.uid;
-		const attempt: Attempt = {run, ending: new AbortController(), askers: [answer]};
+		const attempt: Attempt = {run, ending: new AbortController(), isMade: task.isMade === true, askers: [answer]};
 		attempts.set(task.key, attempt);
 		ofRuns.set(run, (ofRuns.get(run) ?? new Set()).add(task.key));
-		carryOut(parts, task, attempt.ending.signal).then(
+		const onMade = (): void => {
+			if (attempt.isMade || attempts.get(task.key) !== attempt) return;
+			attempt.isMade = true;
+			for (const made of attempt.askers.splice(0)) made(succeeded({type: 'made'}));
+		};
+		carryOut({...parts, onMade}, task, attempt.ending.signal).then(
 			outcome => settle(task.key, attempt, outcome),
 			(error: unknown) => {
 				if (attempt.ending.signal.aborted) return;

@@ -20,6 +20,8 @@ export type TaskParts = {
 	readonly comingRuns: Map<string, number>;
 	/** Calls back with each committed change of that object: as it is now, or was last. What comes back ends that. */
 	readonly follow: (key: ObjectKey, seen: (object: ApiObject, isGone: boolean) => void) => Cancel;
+	/** The object of this attempt is there. */
+	readonly onMade: () => void;
 	/** Aborted when the term ends. */
 	readonly closing: AbortSignal;
 	/** What goes wrong, and concerns no task any more. */

@@ -9,7 +9,9 @@ export type TaskOutcome =
 	| {readonly type: 'succeeded'; readonly output: Json}
 	| {readonly type: 'failed'; readonly error: StateError}
 	/** The answer comes later, by `taskAnswered`. */
-	| {readonly type: 'waiting'};
+	| {readonly type: 'waiting'}
+	/** Its object is there: once that is committed it is asked for again, as one that is made. */
+	| {readonly type: 'made'};
 
 /** To the edge: one attempt of a task. Two with one key are one attempt. */
 export type CallTask = Command & {
@@ -20,6 +22,8 @@ export type CallTask = Command & {
 	readonly input: Json;
 	/** Of a function: the version with which the run began. Undefined: the one that it has now. */
 	readonly version?: string;
+	/** Its object was made before: where that is gone none is made again. */
+	readonly isMade?: true;
 };
 
 /** To the edge: nobody waits for that attempt any more. */
@@ -29,7 +33,7 @@ export type StopTask = Command & {readonly type: 'stopTask'; readonly key: strin
 export type TaskAnswered = Message & {
 	readonly type: 'taskAnswered';
 	readonly task: {readonly key: string} | {readonly token: string} | {readonly state: string};
-	readonly outcome: Exclude<TaskOutcome, {readonly type: 'waiting'}> | {readonly type: 'heartbeat'};
+	readonly outcome: Exclude<TaskOutcome, {readonly type: 'waiting' | 'made'}> | {readonly type: 'heartbeat'};
 };
 
 /** To a run's record, by itself: its workflow is there. */
@@ -46,6 +50,9 @@ export type ToldEvent = {readonly event: RunEvent; readonly replyTo: ReplyTo | u
 
 /** To a run's record, by the outermost state: what was told inside it since the last time. Each is answered by itself. */
 export type RunEventsTold = Message & {readonly type: 'runEvents'; readonly told: readonly ToldEvent[]};
+
+/** To the outermost state, by the record: what it has not taken of what it was told, to be told again. */
+export type RunEventsLeft = Message & {readonly type: 'runEventsLeft'; readonly told: readonly ToldEvent[]};
 
 /** To a run's record: one of its steps can never be committed. */
 export type FailRun = Message & {readonly type: 'failRun'; readonly error: StateError};

@@ -16,7 +16,7 @@ import type {RunCommand, RunEvent} from '../../workflows/run.js';
 import {outstanding} from '../../workflows/step.js';
 import {definitionOf} from './run-definition.js';
 import {versionCalled} from './run-functions.js';
-import type {CallTask, CarryOut, FailRun, GoOn, RunEventsTold, RunEventTold, TaskOutcome, ToldEvent} from './run-message.js';
+import type {CallTask, CarryOut, FailRun, GoOn, RunEventsLeft, RunEventsTold, RunEventTold, TaskOutcome, ToldEvent} from './run-message.js';
 import {frameIn, headOf} from './run-parts.js';
 
 export type RunNodeInput = {readonly run: ObjectKey; readonly frame: string};
@@ -37,6 +37,7 @@ export type RunNodeMessage =
 	| CarryOut
 	| GoOn
 	| RunEventTold
+	| RunEventsLeft
 	| {readonly type: 'fired'; readonly timer: string}
 	| Reply<TaskOutcome, 'answered'>
 	| Reply<unknown, 'taken'>
@@ -58,6 +59,8 @@ export const runNode: Behavior<RunNodeInput, RunNodeState, RunNodeMessage> = {
 				return told(state, {type: 'timerFired', timer: message.timer}, context);
 			case 'runEvent':
 				return tellingOn({...state, toTell: [...state.toTell, {event: message.event, replyTo: message.replyTo}]});
+			case 'runEventsLeft':
+				return tellingOn({...state, toTell: [...message.told, ...state.toTell]});
 			case 'takenTogether':
 				return takenTogether(state, message.outcome);
 			case 'answered':
@@ -181,15 +184,19 @@ function takenTogether(state: RunNodeState, outcome: Outcome<unknown>): Next<Run
 	return next(after, [...failures, ...effects]);
 }
 
-function taken(state: RunNodeState, {id, outcome}: Reply<unknown, 'taken'>, {nowMs}: Context): Next<RunNodeState> {
+function taken(state: RunNodeState, {id, outcome}: Reply<unknown, 'taken'>, context: Context): Next<RunNodeState> {
 	if (!outcome.ok && outcome.error.code === 'ERR_TOO_LARGE') {
 		const message: FailRun = {type: 'failRun', error: {Error: 'States.DataLimitExceeded', Cause: outcome.error.message}};
 		return next(state, [tell(objectAddress(state.run), message)]);
 	}
-	if (!outcome.ok) return next(state, [again('tellAgain', nowMs)]);
+	if (!outcome.ok) return next(state, [again('tellAgain', context.nowMs)]);
 	const untaken = new Map(state.untaken);
 	untaken.delete(id);
-	return next({...state, untaken});
+	const {call} = state;
+	if (call === undefined || id !== idOf({type: 'taskCalled', key: call.key})) return next({...state, untaken});
+	// That its object is there is committed: now its end is asked for.
+	const made: Call = {...call, isMade: true};
+	return next({...state, untaken, call: made}, perform(state, made, context));
 }
 
 const again = (type: 'tellAgain' | 'callAgain', nowMs: number): Effect => ({
@@ -202,7 +209,7 @@ const again = (type: 'tellAgain' | 'callAgain', nowMs: number): Effect => ({
 // ---- its call ----------------------------------------------------------------------------------------------------------------
 
 /** Nothing for a run that is gone, whatever is called like it by now. */
-function perform({run: runKey}: RunNodeState, {key, resource, input}: Call, context: Context): readonly Effect[] {
+function perform({run: runKey}: RunNodeState, {key, resource, input, isMade}: Call, context: Context): readonly Effect[] {
 	const {namespace, name} = parseObjectKey(runKey);
 	const run = runAt(runKey, context);
 	if (run === undefined || frameOfKey(headOf(run), key) === undefined) return [];
@@ -214,6 +221,7 @@ function perform({run: runKey}: RunNodeState, {key, resource, input}: Call, cont
 		resource,
 		input,
 		...(version === undefined ? {} : {version}),
+		...(isMade === true ? {isMade} : {}),
 	};
 	return [{type: 'perform', command, key, as: 'answered', deadlineMs: limits.runCallMs}];
 }
@@ -232,6 +240,8 @@ function answered(state: RunNodeState, key: string, outcome: Outcome<TaskOutcome
 			return isActivity(state.call.resource)
 				? next({...state, call: undefined})
 				: told({...state, call: undefined}, {type: 'taskCalled', key}, context);
+		case 'made':
+			return told(state, {type: 'taskCalled', key}, context);
 	}
 }
 

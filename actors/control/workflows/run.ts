@@ -42,14 +42,15 @@ import type {
 	DropParts,
 	FailRun,
 	RunEventTold,
+	RunEventsLeft,
 	RunEventsTold,
 	StopTask,
 	TaskAnswered,
 	ToldEvent,
 } from './run-message.js';
 import {goOn, runNode, type RunNodeInput} from './run-node.js';
-import {atIn, framesOf, headOf, partsOfAt, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
-import {isWaitedForNoMore, openTasksOf} from './task-objects.js';
+import {atIn, frameIn, framesOf, headOf, partsOfAt, partsOfStep, runKeyOf, secretIn, secretOf, viewOf} from './run-parts.js';
+import {isWaitedForNoMore, isWaitedForYet, openTasksOf} from './task-objects.js';
 import {keyOfToken, taskToken} from './task-token.js';
 
 type RunMessage = BeginRun | DropParts | FailRun | RunEventTold | RunEventsTold | TaskAnswered | (Message & {readonly type: 'stopped'});
@@ -241,6 +242,8 @@ function afterEnd(run: Run, context: Context): Reconciliation<RunStatus> {
 		const isSoon = dueMs - nowMs <= soonResyncs * limits.resyncMs;
 		return {effects: [...stopped, ...left], ...(isSoon ? {wakeAtMs: dueMs} : {})};
 	}
+	// The run that it is a task of has yet to read how it ended.
+	if (isWaitedForYet(run, known)) return {effects: [...stopped, ...left], wakeAtMs: nowMs + limits.runAgainMs};
 	const id = `delete/${uid}`;
 	return {effects: pending.has(id) ? [] : [{type: 'delete', key: objectKey('runs', namespace, name), uid, id}]};
 }
@@ -324,7 +327,7 @@ function stepped(run: Run, event: RunEvent, context: Context): Handled<Run> {
 	return steppedTogether(run, [{event, replyTo: undefined}], context);
 }
 
-/** As many of the events as one transaction takes; the record comes back to the others. */
+/** As many of the events as one transaction takes; the others are told again. */
 function steppedTogether(run: Run, told: readonly ToldEvent[], context: Context): Handled<Run> {
 	if (isOver(run) || isWaiting(run)) return {...unchanged(run), effects: answersTo(told)};
 	const definition = definitionOf(context.known, run);
@@ -336,12 +339,17 @@ function steppedTogether(run: Run, told: readonly ToldEvent[], context: Context)
 	const taken = stepsTogether(definition, viewOf(run, context.known), events, meansOf(context, secret));
 	const handled = handledStep(run, taken.step, context);
 	if (!handled.ok) return handled;
-	const later = toldLater(told.slice(taken.events), context);
+	const later = toldLater(run, told.slice(taken.events), context);
 	return {...handled, effects: [...(handled.effects ?? []), ...answersTo(told.slice(0, taken.events)), ...later]};
 }
 
-const toldLater = (told: readonly ToldEvent[], {self}: Context): readonly Effect[] =>
-	told.length === 0 ? [] : [tell(self, {type: 'runEvents', told} satisfies RunEventsTold)];
+/** Whoever has told them tells them again, and hears what comes of it. Where it is gone, so is all that waits inside it. */
+function toldLater(run: Run, told: readonly ToldEvent[], {self, known, hasChild}: Context): readonly Effect[] {
+	const outermost = frameIn(known, runKeyOf(run), '');
+	if (told.length === 0 || outermost === undefined) return [];
+	const name = nodeNameOf(outermost);
+	return hasChild(name) ? [tell(`${self}/${name}`, {type: 'runEventsLeft', told} satisfies RunEventsLeft)] : answersTo(told);
+}
 
 const isContinued = ({event}: ToldEvent): boolean => event.type === 'continued';
 
@@ -352,7 +360,7 @@ const isContinued = ({event}: ToldEvent): boolean => event.type === 'continued';
 function heldBack(run: Run, told: readonly ToldEvent[], held: readonly ToldEvent[], context: Context): Handled<Run> {
 	const object: Run = phaseOf(run) === 'Suspended' ? run : {...run, status: {...run.status, phase: 'Suspended'}};
 	const rest = told.filter(each => !isContinued(each));
-	return {ok: true, object, effects: [...answersTo(held), ...toldLater(rest, context)]};
+	return {ok: true, object, effects: [...answersTo(held), ...toldLater(run, rest, context)]};
 }
 
 const answersTo = (told: readonly ToldEvent[]): readonly Effect[] => told.flatMap(({replyTo}) => reply(replyTo, {ok: true, value: null}));

@@ -4,9 +4,11 @@
 import {objectKey} from '../../../api/keys.js';
 import type {Job} from '../../../api/kinds/job.js';
 import type {Run} from '../../../api/kinds/run.js';
+import {limits} from '../../../api/limits.js';
 import type {ApiObject} from '../../../api/object.js';
 import {taskKeyAnnotation} from '../../../api/task-object.js';
 import type {Known} from '../../../system/index/object-index.js';
+import type {Context} from '../../../system/kernel/behavior.js';
 import {frameOfKey, keyOf} from '../../workflows/keys.js';
 import {isWaitedFor} from '../../workflows/moves.js';
 import type {Controller} from '../objects/controller.js';
@@ -17,18 +19,24 @@ import {finishOf} from '../workloads/job-verdict.js';
 import {frameIn, headOf, runKeyOf, viewOf} from './run-parts.js';
 
 /** Whether it was made for an attempt that its run does not wait for any more. */
-export function isWaitedForNoMore(object: ApiObject, known: Known): boolean {
+export const isWaitedForNoMore = (object: ApiObject, known: Known): boolean => isAwaited(object, known) === false;
+
+/** Whether it was made for an attempt that its run still waits for: that run has yet to read how it ended. */
+export const isWaitedForYet = (object: ApiObject, known: Known): boolean => isAwaited(object, known) === true;
+
+/** Whether the run that it was made for waits for it. Undefined: there is no such run. */
+function isAwaited(object: ApiObject, known: Known): boolean | undefined {
 	const owner = controllerOf(object);
 	const key = object.metadata.annotations?.[taskKeyAnnotation];
-	if (owner?.kind !== 'Run' || key === undefined) return false;
+	if (owner?.kind !== 'Run' || key === undefined) return undefined;
 	const found = known.byUid(owner.uid);
 	// Without an owner it goes anyway.
-	if (found?.kind !== 'Run') return false;
+	if (found?.kind !== 'Run') return undefined;
 	const run = found as Run;
 	const head = headOf(run);
 	const id = frameOfKey(head, key);
 	const frame = id === undefined ? undefined : frameIn(known, runKeyOf(run), id);
-	return frame?.phase.type !== 'task' || keyOf(head, frame) !== key || !isWaitedFor(viewOf(run, known), frame);
+	return frame?.phase.type === 'task' && keyOf(head, frame) === key && isWaitedFor(viewOf(run, known), frame);
 }
 
 /** What its tasks have made that is not over. */
@@ -46,9 +54,17 @@ export const jobTaskController: Controller = {
 	...jobController,
 	reconcile(job, context, failures) {
 		const {metadata} = job;
-		if (isDeleting(job) || !isOpen(job) || !isWaitedForNoMore(job, context.known)) return jobController.reconcile(job, context, failures);
+		if (isDeleting(job) || !isOpen(job) || !isWaitedForNoMore(job, context.known))
+			return keptWhileAwaited(job, context, jobController.reconcile(job, context, failures));
 		const id = `delete/${metadata.uid}`;
 		const key = objectKey(jobController.plural, metadata.namespace, metadata.name);
 		return {effects: context.pending.has(id) ? [] : [{type: 'delete', key, uid: metadata.uid, id}]};
 	},
 };
+
+/** Its time may be over before its run has read how it ended: it goes once that is so. */
+function keptWhileAwaited(job: ApiObject, {known, nowMs}: Context, reconciled: ReturnType<Controller['reconcile']>): typeof reconciled {
+	const others = reconciled.effects.filter(effect => effect.type !== 'delete' || effect.uid !== job.metadata.uid);
+	if (others.length === reconciled.effects.length || !isWaitedForYet(job, known)) return reconciled;
+	return {...reconciled, effects: others, wakeAtMs: nowMs + limits.runAgainMs};
+}

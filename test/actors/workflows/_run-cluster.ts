@@ -121,6 +121,7 @@ export class RunCluster {
 		this.calls.push(call.key);
 		if (!this.#isUnderWay(call)) this.violations.push(`${call.key} is called and not under way`);
 		if (this.losesOutcome()) this.time.after(10, () => done(failed('ERR_OUTCOME_UNKNOWN', {address: 'edge'})));
+		if (call.isMade === true && this.#attempts.get(call.key)?.type === 'made') this.#attempts.delete(call.key);
 		if (this.#attempts.has(call.key)) {
 			const known = this.#attempts.get(call.key);
 			if (known !== undefined) return done({ok: true, value: known});
@@ -139,10 +140,10 @@ export class RunCluster {
 		});
 	}
 
-	#isUnderWay({key, run: {namespace, name, uid}}: CallTask): boolean {
+	#isUnderWay({key, run: {namespace, name, uid}, isMade}: CallTask): boolean {
 		const head = {id: uid};
 		const frame = frameIn(this.durable.index, objectKey('runs', namespace, name), frameOfKey(head, key) ?? 'none');
-		const isCalled = frame?.phase.type === 'task' && frame.phase.called !== true;
+		const isCalled = frame?.phase.type === 'task' && frame.phase.called === isMade;
 		return isCalled && keyOf(head, frame) === key && this.durable.index.byUid(uid) !== undefined;
 	}
 

@@ -499,6 +499,88 @@ test('no timer waits for a run that is kept for long; one that is woken now and 
 	t.is([...cluster.durable.index.list('runs')].length, 0);
 });
 
+test('that the object of a task is there is kept before its end is asked for, so that it is never made again', t => {
+	for (const resource of ['workflow:other', 'job:']) {
+		const asked: (true | undefined)[] = [];
+		const cluster = new RunCluster(({isMade}) => (asked.push(isMade), {outcome: isMade === true ? 'never' : {type: 'made'}}));
+		cluster.workflow('w', machine({A: task({Resource: resource})}));
+		cluster.begin('w', 'one');
+		cluster.pass(1);
+		t.deepEqual(asked, [undefined, true]);
+		const calls = cluster.calls.length;
+		cluster.start();
+		cluster.pass(1);
+		t.is(cluster.calls.length, calls + 1);
+		t.deepEqual(cluster.violations, [], 'each call says whether it was made');
+	}
+});
+
+const ofTask = (cluster: RunCluster, key: string): object => {
+	const {name, uid} = cluster.run('one').metadata;
+	return {
+		namespace: 'default',
+		name: 'made',
+		annotations: {'troupe.dev/task-key': key},
+		ownerReferences: [{apiVersion: 'troupe.dev/v1', kind: 'Run', name, uid, controller: true, blockOwnerDeletion: true}],
+	};
+};
+
+test('a run that is a task is kept beyond its time until the run that it is a task of has read its end', t => {
+	const cluster = new RunCluster((_call, state) => ({outcome: state === 'A' || state === 'B' ? 'never' : gives(1)}));
+	cluster.workflow('w', machine({A: task({Next: 'B', End: undefined}), B: task()}));
+	cluster.workflow('quick', machine({Q: task()}, 'Q'));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const [key = ''] = cluster.calls;
+	const metadata = ofTask(cluster, key);
+	const spec = {workflow: 'quick', input: {}, ttlSecondsAfterFinished: 0};
+	cluster.create('runs', {apiVersion: 'troupe.dev/v1', kind: 'Run', metadata, spec});
+	cluster.pass(10_000);
+	cluster.start();
+	cluster.pass(10_000);
+	t.is(cluster.run('made').status?.phase, 'Succeeded');
+	t.true(cluster.tellRun('one', {type: 'runEvent', event: {type: 'taskSucceeded', key, output: 1}}).ok);
+	cluster.pass(2 * limits.runAgainMs);
+	t.is(cluster.durable.index.get('runs/default/made'), undefined);
+	t.is(cluster.run('one').status?.phase, 'Running');
+});
+
+test('a Job that is a task is kept beyond its time until its run has read its end', t => {
+	const cluster = new RunCluster(() => ({outcome: 'never'}));
+	cluster.workflow('w', machine({A: task({Next: 'B', End: undefined}), B: task()}));
+	cluster.begin('w', 'one');
+	cluster.settle();
+	const [key = ''] = cluster.calls;
+	const template = {spec: {restartPolicy: 'Never', containers: [{name: 'main', image: 'none'}]}};
+	const spec = {template, activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 0};
+	cluster.create('jobs', {apiVersion: 'batch/v1', kind: 'Job', metadata: ofTask(cluster, key), spec});
+	cluster.pass(10_000);
+	t.truthy(cluster.durable.index.get('jobs/default/made'));
+	t.true(cluster.tellRun('one', {type: 'runEvent', event: {type: 'taskSucceeded', key, output: 1}}).ok);
+	cluster.pass(2 * limits.runAgainMs);
+	t.is(cluster.durable.index.get('jobs/default/made'), undefined);
+});
+
+test('what one transaction did not take of what was told is told again soon, also where the next is not committed', t => {
+	const item = machine({One: task({Next: 'Two', End: undefined}), Two: task()}, 'One');
+	for (let failing = 1; failing <= 8; failing++) {
+		const cluster = new RunCluster(() => ({afterMs: 50, outcome: gives('x'.repeat(3_000))}));
+		cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: item, End: true}}));
+		cluster.begin(
+			'w',
+			'one',
+			Array.from({length: 30}, (_, n) => n),
+		);
+		cluster.settle();
+		let writes = 0;
+		cluster.failsToWrite = () => ++writes === failing;
+		cluster.pass(limits.askDeadlineMs / 2);
+		t.true(writes > failing);
+		t.is(cluster.run('one').status?.phase, 'Succeeded', `write ${failing} fails`);
+		t.deepEqual(cluster.violations, []);
+	}
+});
+
 test('the time of a run as a whole counts from its begin, whatever is killed meanwhile', t => {
 	const cluster = new RunCluster(() => ({outcome: 'never'}));
 	cluster.workflow('w', {...machine({A: task()}), TimeoutSeconds: 100});

@@ -536,8 +536,8 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'an object of that name is taken for its own, whoever made it',
 		file: 'server/workflows/object-task.ts',
-		text: 'if (controllerOf(object)?.uid === run.uid) return {uid};',
-		becomes: "if (run.uid !== '') return {uid};",
+		text: 'if (controllerOf(object)?.uid === run.uid) return endOf(object) ?? {uid};',
+		becomes: "if (run.uid !== '') return endOf(object) ?? {uid};",
 		test: 'test/server/workflows/object-task.test.ts',
 	},
 	{

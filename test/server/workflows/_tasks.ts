@@ -50,7 +50,7 @@ export function taskWorld(most?: number, lookup?: LookupFunction) {
 		...(most === undefined ? {} : {most}),
 	});
 	cluster.control.watches.watch(cluster.control.index.version, tasks.hear);
-	const perform = (command: Parameters<typeof tasks.perform>[0]): Promise<Outcome<unknown>> =>
+	const perform = (command: Parameters<typeof tasks.perform>[0] | CallTask): Promise<Outcome<unknown>> =>
 		new Promise(resolve => tasks.perform(command, resolve));
 	return {
 		cluster,
@@ -61,9 +61,14 @@ export function taskWorld(most?: number, lookup?: LookupFunction) {
 		perform,
 		/** How a task ends; what went wrong at the edge itself is thrown. */
 		outcome: async (task: CallTask): Promise<TaskOutcome> => {
-			const outcome = await perform(task);
-			if (!outcome.ok) throw new Error(outcome.error.message);
-			return outcome.value as TaskOutcome;
+			const ended = async (asked: CallTask): Promise<TaskOutcome> => {
+				const outcome = await perform(asked);
+				if (!outcome.ok) throw new Error(outcome.error.message);
+				const value = outcome.value as TaskOutcome;
+				// As a run does, once that is committed.
+				return value.type === 'made' ? ended({...asked, isMade: true}) : value;
+			};
+			return ended(task);
 		},
 		stop: (key: string) => perform({type: 'stopTask', key} as CallTask | {type: 'stopTask'; key: string}),
 		/** The call of that number, once it was made. */

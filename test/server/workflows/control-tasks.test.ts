@@ -63,9 +63,15 @@ async function openTasks(t: ExecutionContext) {
 	// An owner that is there.
 	t.is((await call('POST', '/api/v1/namespaces/default/configmaps', '{"metadata": {"name": "run-1"}}')).status, 201);
 	const uid = plane.index.get('configmaps/default/run-1')?.metadata.uid ?? '';
-	const perform = (command: CallTask | StopTask): Promise<Outcome<TaskOutcome>> => {
+	const endsAsked = new Set<string>();
+	const perform = async (command: CallTask | StopTask): Promise<Outcome<TaskOutcome>> => {
 		const message: Please = {type: 'please', command};
-		return within('the end of the task', plane.ask(address('control', 'asker'), message, {deadlineMs: 60_000, cause: 'test'}));
+		if (command.type === 'callTask' && command.isMade === true) endsAsked.add(command.key);
+		const asked = plane.ask(address('control', 'asker'), message, {deadlineMs: 60_000, cause: 'test'});
+		const outcome = (await within('the end of the task', asked)) as Outcome<TaskOutcome>;
+		// As a run does, once that is committed.
+		if (command.type === 'callTask' && outcome.ok && outcome.value.type === 'made') return perform({...command, isMade: true});
+		return outcome;
 	};
 	return {
 		plane,
@@ -73,6 +79,8 @@ async function openTasks(t: ExecutionContext) {
 		tasks,
 		problems,
 		perform,
+		/** Attempts whose object was made, and whose end is asked for. */
+		endsAsked,
 		aJobTask: (spec: object) => aTask('job:', {run: {namespace: 'default', name: 'run-1', uid}, input: {spec: {template, ...spec}}}),
 		jobs: () => [...plane.index.list('jobs')] as Job[],
 	};
@@ -89,14 +97,14 @@ test('a Job that a task asked for is made, ends, and its end comes back to the a
 });
 
 test('a Job whose task is stopped is gone, and so is one whose run goes', async t => {
-	const {perform, aJobTask, jobs, call, tasks} = await openTasks(t);
+	const {perform, endsAsked, aJobTask, jobs, call, tasks} = await openTasks(t);
 	const stopped = perform(aJobTask({suspend: true}));
-	await eventually('there is a job', () => jobs().length === 1 && tasks.counts().followed === 1);
+	await eventually('there is a job', () => jobs().length === 1 && tasks.counts().followed === 1 && endsAsked.size === 1);
 	t.deepEqual(await perform({type: 'stopTask', key: aTask('').key}), succeeded(null));
 	t.like(await stopped, {ok: true, value: {type: 'failed', error: {Error: 'States.TaskFailed'}}});
 	await eventually('the job is gone', () => jobs().length === 0);
 	const deleted = perform({...aJobTask({suspend: true}), key: 'run-1/2-B.1'});
-	await eventually('there is another job', () => jobs().length === 1 && tasks.counts().followed === 1);
+	await eventually('there is another job', () => jobs().length === 1 && tasks.counts().followed === 1 && endsAsked.size === 2);
 	await call('DELETE', '/api/v1/namespaces/default/configmaps/run-1');
 	t.like(await deleted, {
 		ok: true,

@@ -81,6 +81,35 @@ test('the Job of an attempt is found again, also when it is over by then', async
 	t.is(jobsOf(later).length, 1);
 });
 
+test('an object that was made and is gone is not made again, and ends its task', async t => {
+	const world = taskWorld();
+	t.deepEqual(await world.perform(aJobTask), succeeded({type: 'made'}));
+	const job = await itsJob(world);
+	t.deepEqual(await world.perform(aJobTask), succeeded({type: 'made'}), 'also to one who asks again and has not heard it');
+	const later = taskWorld();
+	const gone = failure('Job.Deleted', `"jobs/default/${job.metadata.name}" was deleted before it had ended`);
+	t.deepEqual(await later.perform({...aJobTask, isMade: true}), succeeded(gone));
+	t.is(jobsOf(later).length, 0);
+	later.cluster.put({...job, metadata: {...job.metadata, ownerReferences: []}});
+	t.deepEqual(await later.perform({...aJobTask, isMade: true}), succeeded(gone), 'another of that name is not it');
+	t.deepEqual(later.tasks.counts(), nothing);
+});
+
+test('an object that is made is ended with its task also before its end is asked for', async t => {
+	const world = taskWorld();
+	t.deepEqual(await world.perform(aJobTask), succeeded({type: 'made'}));
+	const deleted: string[] = [];
+	const {name} = (await itsJob(world)).metadata;
+	world.cluster.answers.set(`troupe://control/jobs/default.${name}`, ({type}: {readonly type: string}) => {
+		deleted.push(type);
+		return succeeded(null);
+	});
+	await world.stop(aJobTask.key);
+	await settled();
+	t.deepEqual(deleted, ['delete']);
+	t.deepEqual(world.tasks.counts(), nothing);
+});
+
 test('attempts and runs have objects of their own, with names that fit whatever the run is called', async t => {
 	const world = taskWorld();
 	const run = {namespace: 'default', name: `${'a.'.repeat(60)}b`, uid: 'one'};
