@@ -8,12 +8,13 @@ import {objectKey, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {hashName} from '../../../api/names.js';
 import type {Draft, Json} from '../../../api/object.js';
-import {membersOf} from '../../../api/rules/report.js';
+import {itemsOf, membersOf} from '../../../api/rules/report.js';
 import {workflowLabel} from '../../../api/workflow-label.js';
 import type {Context, Effect} from '../../../system/kernel/behavior.js';
 import {controller, type Failures, type Reconciliation} from '../objects/controller.js';
 import {withCondition} from '../objects/conditions.js';
 import {isDeleting} from '../objects/garbage.js';
+import type {PatchObject} from '../objects/object-message.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
 import {isTriggerNews, triggerEvent, type PassedOver, type Undelivered} from '../objects/trigger-news.js';
 import {ownedTerm} from '../pods/pod-terms.js';
@@ -37,6 +38,7 @@ function reconcile(workflow: Workflow, context: Context, failures: Failures): Re
 	const effects = [
 		...(present === undefined ? unasked([creation(newRevision(workflow, spec, all, context))], context) : []),
 		...(present === undefined ? [] : [...started(workflow, spec, context), ...forgotten(all, present, context)]),
+		...unblocked(all, context),
 	];
 	return {status: statusOf(workflow, present, failures, context), effects};
 }
@@ -77,6 +79,20 @@ function newRevision(
 		data: {definition},
 		revision: (all.at(-1)?.revision ?? 0) + 1,
 	};
+}
+
+/** Those that an earlier version has made so that whoever deletes their workflow waits for them, and so for runs of other runs. */
+function unblocked(all: readonly ControllerRevision[], context: Context): readonly Effect[] {
+	const blocking = all.filter(revision => controllerOf(revision)?.blockOwnerDeletion === true);
+	return unasked(
+		blocking.map(({metadata}): Effect => {
+			const {uid, resourceVersion, namespace, name} = metadata;
+			const ownerReferences = itemsOf(metadata.ownerReferences).map(owner => ({...membersOf(owner), blockOwnerDeletion: false}));
+			const message: PatchObject = {type: 'patch', patch: {metadata: {uid, resourceVersion, ownerReferences}}};
+			return {type: 'update', key: objectKey(revisions, namespace, name), message, id: `unblock/${uid}`};
+		}),
+		context,
+	);
 }
 
 /** Those that no run names go, but for the last few. */

@@ -445,6 +445,22 @@ test('a Map of a thousand items is gone through with bounded steps, and leaves n
 	t.deepEqual(cluster.stored('/troupe/parts/'), []);
 });
 
+test('a revision that blocks the deletion of its workflow blocks it no more', t => {
+	const cluster = new RunCluster(answer);
+	cluster.workflow('w', machine({A: task()}));
+	cluster.settle();
+	const key = objectKey('controllerrevisions', 'default', cluster.workflowObject('w').status?.revisionName ?? '');
+	const owners = () => cluster.durable.index.get(key)?.metadata.ownerReferences ?? [];
+	const [before] = owners();
+	cluster.changeStored(key, object => ({
+		...object,
+		metadata: {...object.metadata, ownerReferences: owners().map(owner => ({...owner, blockOwnerDeletion: true}))},
+	}));
+	cluster.settle();
+	t.deepEqual(owners(), before === undefined ? [] : [{...before, blockOwnerDeletion: false}]);
+	t.is(owners().length, 1);
+});
+
 test('items of a Map that end while a transaction is on its way are taken together by the next', t => {
 	const cluster = new RunCluster(call => ({afterMs: 5, outcome: gives(call.input)}));
 	cluster.workflow('w', machine({A: {Type: 'Map', ItemProcessor: machine({One: task()}, 'One'), MaxConcurrency: 100, End: true}}));
