@@ -167,7 +167,9 @@ test.serial('a program of its own takes calls at its port, with its path, header
 		status: 413,
 		value: {message: `the body is larger than ${limits.functionBodyBytes} bytes`},
 	});
-	await eventually('its instance is told as ready', async () => /^own +program +1\/1 /m.test(await cluster.fine('get', 'functions', 'own')));
+	await eventually('its instance is told as ready', async () =>
+		/^own +program +1\/1 /m.test(await cluster.fine('get', 'functions', 'own')),
+	);
 	t.like(parsedJson(await cluster.fine('execute', 'own', '{}')), {method: 'POST', url: '/'});
 });
 
