@@ -91,7 +91,7 @@ import {createLanes, createTurns} from './os/turns.js';
 import {createInstances, type Artifacts} from './process/start/instances.js';
 import {lostSandbox, noInstance, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
-import {takeSample} from './usage/sample.js';
+import {takeSample, type Links} from './usage/sample.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import type {HostPaths} from './volumes/host-paths.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
@@ -328,6 +328,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		connection,
 		said,
 		measured: openContainerUsage(),
+		links: () => options.network?.links() ?? noLinks,
 		sessions,
 		connections: createConnections(sessions, clock),
 		images: createImages({
@@ -412,7 +413,8 @@ function handlersOf(parts: Parts): Handlers {
 			const running = [...containers.running()].flatMap(({id, live}) =>
 				live?.started === undefined || live.engineId === undefined ? [] : [{id, engineId: live.engineId, started: live.started}],
 			);
-			takeSample(parts.measured(running), parts.clock).then(sample => done(succeeded(sample)), failing(done));
+			const links = new Map([...parts.links()].filter(([uid]) => sandboxes.find(uid) !== undefined));
+			takeSample(parts.measured(running), parts.clock, links).then(sample => done(succeeded(sample)), failing(done));
 		},
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),
@@ -438,6 +440,8 @@ function handlersOf(parts: Parts): Handlers {
 			}),
 	};
 }
+
+const noLinks: Links = new Map();
 
 const failing =
 	<Value>(done: Done<Value>) =>

@@ -45,7 +45,7 @@ import {createLeases} from './leases/leases.js';
 import {createLogReader} from './logs/log-reader.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import {explained, systemFailure} from './os/explained.js';
-import {takeSample} from './usage/sample.js';
+import {takeSample, type Links} from './usage/sample.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
 import {openMemory} from './volumes/memory.js';
@@ -344,7 +344,7 @@ function handlersOf(parts: Parts): Handlers {
 			const measured = [...containers.running()].flatMap(({id, live}) =>
 				live === undefined ? [] : [{id, attempt: live.attempt, read: () => parts.groups.figures(id, live.attempt)}],
 			);
-			takeSample(measured, parts.clock).then(
+			takeSample(measured, parts.clock, linksOf(parts)).then(
 				sample => done(succeeded(sample)),
 				(error: unknown) => done(systemFailure(error)),
 			);
@@ -527,6 +527,10 @@ function startInstance(parts: Parts, spec: OpenedSpec, instance: FunctionInstanc
 			});
 	});
 }
+
+/** Both runtimes have one network: each tells of its own pods. */
+const linksOf = ({sandboxes, network}: Parts): Links =>
+	new Map([...(network?.links() ?? [])].filter(([uid]) => sandboxes.find(uid) !== undefined));
 
 /** Undefined: the pod has no network of its own, or is not there. */
 const networkFileOf = ({sandboxes, network}: Parts, uid: string): string | undefined =>

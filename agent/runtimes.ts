@@ -213,7 +213,8 @@ function joined<Value>(answers: readonly Outcome<Value>[]): Outcome<readonly Val
 /** All of them tell of the same host. */
 function joinedSample([first, ...others]: readonly UsageSample[]): UsageSample {
 	if (first === undefined) throw new Error('there is no runtime to ask');
-	return {...first, containers: [first, ...others].flatMap(({containers}) => containers)};
+	const all = [first, ...others];
+	return {...first, traffic: all.flatMap(({traffic = []}) => traffic), containers: all.flatMap(({containers}) => containers)};
 }
 
 /** With the runtime that has the pod. Rejects with Errors for people. */

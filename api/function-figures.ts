@@ -16,6 +16,8 @@ export type CallCounts = {
 	readonly coldStartMs: number;
 	/** Adds up to `coldStartMs`. */
 	readonly coldPhases: ColdPhases;
+	/** How many were answered or failed in each step of the last 15 minutes, oldest first; left out where it was not called yet. */
+	readonly recent?: readonly number[];
 };
 
 /**

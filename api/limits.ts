@@ -812,9 +812,14 @@ export const limits = {
 	logReaders: 256,
 	logFollowers: 256,
 
-	/** How often a node samples what it and its containers use, and how long after it was asked last. */
-	usageSampleMs: 15_000,
+	/** How often a node samples what it and its containers use; one that is simulated for how long after it was asked last. */
+	usageSampleMs: 5_000,
 	usageKeptMs: 600_000,
+	/** How long it keeps what they told, in how many figures at most; in how many steps it tells that, and in how many values. */
+	usageHistoryMs: 900_000,
+	usageHistoryFigures: 400_000,
+	usageHistorySteps: 60,
+	usageHistoryAnswer: 20_000,
 	/** What is used of a processor is told on the average of so long where that is known, and of no less than the second; a new pair of samples is so far apart. */
 	usageWindowMs: 5_000,
 	usageLeastWindowMs: 1_000,
@@ -823,7 +828,7 @@ export const limits = {
 	usageContainers: 4_096,
 	usageTurnMs: 4,
 	/** A file of the kernel that tells what is used, and the processes of one container that are looked at one by one. */
-	usageFileBytes: 16_384,
+	usageFileBytes: 262_144,
 	usageProcesses: 256,
 	/** Questions for it under way at one node. */
 	usageReaders: 64,

@@ -45,6 +45,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'completion',
 		'label',
 		'set',
+		'top',
 		'workflow',
 		'apply',
 		'image',

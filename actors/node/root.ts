@@ -17,18 +17,20 @@ import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
 import {prober} from './containers/prober.js';
-import {usage} from './usage/usage.js';
+import {usage, type UsageInput} from './usage/usage.js';
 import {runtimeActor} from './runtime-actor.js';
+
+export type NodeRootInput = SyncClientInput & UsageInput;
 
 export type NodeRootMessage = {readonly type: never};
 
-export const nodeRoot: Behavior<SyncClientInput, null, NodeRootMessage> = {
+export const nodeRoot: Behavior<NodeRootInput, null, NodeRootMessage> = {
 	kind: 'NodeRoot',
 	init: input => next(null, tree(input)),
 	receive: () => undefined,
 };
 
-const tree = (input: SyncClientInput): Effect[] => [
+const tree = ({measuresAlways = false, ...input}: NodeRootInput): Effect[] => [
 	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: configPath, behavior: configCache.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: networkPath, behavior: network.kind, input: null, restart: 'permanent'},
@@ -36,7 +38,7 @@ const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
-	{type: 'spawn', name: usagePath, behavior: usage.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: usagePath, behavior: usage.kind, input: {measuresAlways} satisfies UsageInput, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncClient.kind, input, snapshot: seenKey, restart: 'permanent'},
 	spawnInspector,
 ];

@@ -17,7 +17,7 @@ import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../pro
 import {laneOf} from '../protocol/lanes.js';
 import {nodeDesign} from './design.js';
 import type {Pulling} from './containers/container-state.js';
-import type {SyncClientInput} from './sync/sync-client.js';
+import type {NodeRootInput} from './root.js';
 import type {NetworkMessage} from './network/network.js';
 import {withNetwork} from './runtime/network-info.js';
 import type {Relay} from '../protocol/relay-message.js';
@@ -48,6 +48,8 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly onSyncRefused?: (why: string) => void;
 	/** The operator's word that the node follows whichever control plane answers. */
 	readonly followsAny?: boolean;
+	/** It measures what is used whether anybody asks or not. */
+	readonly measuresAlways?: boolean;
 	/** Admins may make faults in it. */
 	readonly faults?: boolean;
 	/** It is cut off from other systems by a fault, or is so no more: what goes past its links should follow. */
@@ -71,6 +73,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 		onSyncRefused,
 		followsAny = false,
 		secrets = noSecrets,
+		measuresAlways = false,
 		faults = false,
 		onPartition,
 		...rest
@@ -94,7 +97,13 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			...rest,
 			clock,
 			design: nodeDesign,
-			inputOf: (): SyncClientInput => ({node: options.name, labels, info: runtime.info(), ...(followsAny ? {followsAny} : {})}),
+			inputOf: (): NodeRootInput => ({
+				node: options.name,
+				labels,
+				info: runtime.info(),
+				measuresAlways,
+				...(followsAny ? {followsAny} : {}),
+			}),
 			perform: withInspect(
 				inspectLater(started),
 				performFor(runtime, {

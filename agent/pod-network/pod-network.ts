@@ -71,6 +71,8 @@ export type PodNetwork = {
 	readonly fileOf: (uid: string) => string;
 	/** Whether that pod has one. */
 	readonly has: (uid: string) => boolean;
+	/** The host's end of the cable of each pod, by uid. */
+	readonly links: () => ReadonlyMap<string, string>;
 	/** All nodes that there are. */
 	readonly learn: (nodes: readonly NetworkNode[]) => void;
 	/** All policies that there are: before `learn`, so that what is learned first opens nothing. */
@@ -211,6 +213,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 		enter: uid => [tools.nsenter, `--net=${namespaceFile(names, uid)}`, '--'],
 		fileOf: uid => namespaceFile(names, uid),
 		has: uid => pods.has(uid),
+		links: () => new Map([...pods.values()].map(({uid, address}) => [uid, linkOf(names, address)])),
 		learn(nodes) {
 			const next = placeOf(options.node, nodes);
 			const isSamePlace = JSON.stringify(next) === JSON.stringify(place);

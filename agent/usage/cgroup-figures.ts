@@ -1,6 +1,8 @@
-// What the files of a control group say of the processor and the memory that was used in it. Pure: a text that is none of the kernel's is no figure.
+// What the files of a control group say of the processor, the memory and the disks that were used in it. Pure: a text that is none of the kernel's is no figure.
 //
-// Source: the kernel's admin-guide/cgroup-v1 (cpuacct, memory) and admin-guide/cgroup-v2.
+// Source: the kernel's admin-guide/cgroup-v1 (cpuacct, memory, blkio-controller) and admin-guide/cgroup-v2.
+
+import type {DiskFigures} from './traffic-figures.js';
 
 /** Version 1: `cpuacct.usage`, in nanoseconds. */
 export const cpuNanosInV1 = (usage: string): number | undefined => wholeNumber(usage.trim());
@@ -23,6 +25,19 @@ export function workingSetBytes(usage: string, stat: string, version: 1 | 2): nu
 	const inactive = entryOf(stat, inactiveFile[version]);
 	return all === undefined || inactive === undefined ? undefined : Math.max(0, all - inactive);
 }
+
+/** Version 1: `blkio.throttle.io_service_bytes_recursive`, of all devices; one that has done nothing has no line. */
+export const diskBytesInV1 = (bytes: string): DiskFigures => sumOf(bytes, / Read (\d{1,20})$/gm, / Write (\d{1,20})$/gm);
+
+/** Version 2: `io.stat`. */
+export const diskBytesInV2 = (stat: string): DiskFigures => sumOf(stat, / rbytes=(\d{1,20})/g, / wbytes=(\d{1,20})/g);
+
+const sumOf = (text: string, read: RegExp, written: RegExp): DiskFigures => ({
+	readBytes: sum(text, read),
+	writtenBytes: sum(text, written),
+});
+
+const sum = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].reduce((all, [, bytes]) => all + Number(bytes), 0);
 
 function entryOf(text: string, name: string): number | undefined {
 	const line = text.split('\n').find(each => each.startsWith(`${name} `));

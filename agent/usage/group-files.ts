@@ -5,16 +5,17 @@
 
 import path from 'node:path';
 import type {MountEntry} from '../os/mountinfo.js';
-import {cpuNanosInV1, cpuNanosInV2, workingSetBytes} from './cgroup-figures.js';
+import {cpuNanosInV1, cpuNanosInV2, diskBytesInV1, diskBytesInV2, workingSetBytes} from './cgroup-figures.js';
 import {readSmall} from './small-file.js';
+import type {DiskFigures} from './traffic-figures.js';
 
-export type Figures = {readonly cpuNanos: number | undefined; readonly memoryBytes: number | undefined};
+export type Figures = {readonly cpuNanos: number | undefined; readonly memoryBytes: number | undefined} & Partial<DiskFigures>;
 
 /** A group of one tree, as a folder. */
 export type Group = {readonly version: 1 | 2; readonly folder: string};
 
 /** Undefined: nothing tells it. */
-export type UsageGroups = {readonly cpu: Group | undefined; readonly memory: Group | undefined};
+export type UsageGroups = {readonly cpu: Group | undefined; readonly memory: Group | undefined; readonly disk?: Group | undefined};
 
 /** The groups of a process by its /proc/<pid>/cgroup, where the path of each has this mark in it. */
 export function groupsOf(cgroup: string, mounts: readonly MountEntry[], mark: string): UsageGroups {
@@ -31,7 +32,7 @@ export function groupsOf(cgroup: string, mounts: readonly MountEntry[], mark: st
 		const folder = mount === undefined ? undefined : folderIn(mount, group);
 		return folder === undefined ? undefined : {version, folder};
 	};
-	return {cpu: groupOf('cpuacct'), memory: groupOf('memory')};
+	return {cpu: groupOf('cpuacct'), memory: groupOf('memory'), disk: groupOf('blkio')};
 }
 
 /** A group outside of what is mounted, or of the namespace that this process is in, has no folder here. */
@@ -41,10 +42,17 @@ function folderIn({root, point}: MountEntry, group: string): string | undefined 
 }
 
 /** What was used there so far, and is in use now. */
-export const figuresOf = ({cpu, memory}: UsageGroups): Figures => ({
+export const figuresOf = ({cpu, memory, disk}: UsageGroups): Figures => ({
 	cpuNanos: cpu === undefined ? undefined : cpuNanosOf(cpu),
 	memoryBytes: memory === undefined ? undefined : memoryBytesOf(memory),
+	...(disk === undefined ? {} : diskBytesOf(disk)),
 });
+
+function diskBytesOf({version, folder}: Group): Partial<DiskFigures> {
+	const text = readSmall(path.join(folder, version === 1 ? 'blkio.throttle.io_service_bytes_recursive' : 'io.stat'));
+	if (text === undefined) return {};
+	return version === 1 ? diskBytesInV1(text) : diskBytesInV2(text);
+}
 
 function cpuNanosOf({version, folder}: Group): number | undefined {
 	const text = readSmall(path.join(folder, version === 1 ? 'cpuacct.usage' : 'cpu.stat'));

@@ -1,6 +1,8 @@
-// What /proc says of the processor and the memory that processes use, and the whole host. Pure.
+// What /proc says of the processor, the memory and the disks that processes use, and the whole host. Pure.
 //
-// Source: proc_pid_stat(5), proc_pid_status(5), proc_stat(5), proc_meminfo(5).
+// Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5), proc_stat(5), proc_meminfo(5).
+
+import type {DiskFigures} from './traffic-figures.js';
 
 /** The kernel tells times in these, whatever its own clock is. */
 const nanosPerTick = 10_000_000;
@@ -22,6 +24,12 @@ export function processNanos(stat: string): number | undefined {
 
 /** `/proc/<pid>/status`: what no file holds. */
 export const processBytes = (status: string): number | undefined => kibibytesOf(status, 'RssAnon');
+
+/** `/proc/<pid>/io`: what came from disks, and what went to them. */
+export function processDisks(io: string): DiskFigures | undefined {
+	const [read, written] = ['read_bytes', 'write_bytes'].map(name => new RegExp(`^${name}: (\\d{1,20})$`, 'm').exec(io)?.[1]);
+	return read === undefined || written === undefined ? undefined : {readBytes: Number(read), writtenBytes: Number(written)};
+}
 
 /** `/proc/stat`: all processors together since the boot, at whatever work. */
 export function hostNanos(stat: string): number | undefined {

@@ -3,13 +3,25 @@
 
 import {limits} from '../../api/limits.js';
 import type {Figures} from './group-files.js';
-import {processBytes, processNanos} from './proc-figures.js';
+import {processBytes, processDisks, processNanos} from './proc-figures.js';
 import {readSmall} from './small-file.js';
+import type {DiskFigures} from './traffic-figures.js';
 
 /** Of more than so many processes there are no figures. */
 export function figuresOfProcesses(pids: readonly number[]): Figures {
 	if (pids.length === 0 || pids.length > limits.usageProcesses) return {cpuNanos: undefined, memoryBytes: undefined};
 	return {cpuNanos: sumOf(pids, 'stat', processNanos), memoryBytes: sumOf(pids, 'status', processBytes)};
+}
+
+/** Of those whose files may be read; none where none may. */
+export function disksOfProcesses(pids: readonly number[]): Partial<DiskFigures> {
+	if (pids.length > limits.usageProcesses) return {};
+	const read = pids.flatMap(pid => processDisks(readSmall(`/proc/${pid}/io`) ?? '') ?? []);
+	if (read.length === 0) return {};
+	return {
+		readBytes: read.reduce((sum, {readBytes}) => sum + readBytes, 0),
+		writtenBytes: read.reduce((sum, {writtenBytes}) => sum + writtenBytes, 0),
+	};
 }
 
 /** Those that have ended meanwhile aside; undefined where none is left. */

@@ -26,16 +26,3 @@ export async function show(call: VerbCall, value: unknown, draw: () => Promise<s
 export async function showEntry(call: VerbCall, format: Format, value: unknown): Promise<void> {
 	call.shell.terminal.out(format === 'json' ? `${JSON.stringify(value)}\n` : `---\n${await asText(value, 'yaml')}`);
 }
-
-/** Resolves after so long, or when the signal fires. */
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-	new Promise(resolve => {
-		if (signal.aborted) return resolve();
-		const done = (): void => {
-			cancel();
-			signal.removeEventListener('abort', done);
-			resolve();
-		};
-		const cancel = systemClock.after(ms, done);
-		signal.addEventListener('abort', done);
-	});

@@ -7,6 +7,7 @@ import type {CallCounts} from '../../api/function-figures.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../../system/time/clock.js';
+import {createRecentEnds, type RecentEnds} from './recent-ends.js';
 import {coldPhasesOf, noPhases, waitedMsOf, withPhases, type InstanceTimes} from './cold-phases.js';
 
 export type CallCounters = {
@@ -27,16 +28,19 @@ export type CountedCall = {
 	readonly ends: (how: 'answered' | 'failed' | 'left') => void;
 };
 
-type Counters = {-readonly [Name in keyof CallCounts]: CallCounts[Name]};
+/** What is only counted up, and what is told of it. */
+type Counters = {-readonly [Name in keyof Counted]: Counted[Name]} & {readonly recent: RecentEnds};
 
-const zero: CallCounts = {calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0, coldPhases: noPhases};
+type Counted = Omit<CallCounts, 'recent'>;
+
+const zero: Counted = {calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0, coldPhases: noPhases};
 const uncounted: CountedCall = {waits: () => undefined, goes: () => undefined, ends: () => undefined};
 
 export function createCallCounters(clock: Clock, most: number = limits.functionCounters): CallCounters {
 	/** By uid, the one that was called last at the end. */
 	const kept = new Map<string, Counters>();
 	const touched = (uid: string): Counters => {
-		const counters = kept.get(uid) ?? {...zero};
+		const counters = kept.get(uid) ?? {...zero, recent: createRecentEnds()};
 		kept.delete(uid);
 		kept.set(uid, counters);
 		const oldest = kept.keys().next().value;
@@ -46,7 +50,10 @@ export function createCallCounters(clock: Clock, most: number = limits.functionC
 	return {
 		sinceMs: clock.nowMs(),
 		begun: fn => (fn === undefined ? uncounted : countedCall(touched(fn.metadata.uid), (fn.status?.ready ?? 0) === 0, clock)),
-		of: ({metadata}) => ({...(kept.get(metadata.uid) ?? zero)}),
+		of({metadata}) {
+			const counters = kept.get(metadata.uid);
+			return counters === undefined ? {...zero} : {...counters, recent: counters.recent.counts(clock.monotonicMs())};
+		},
 	};
 }
 
@@ -77,7 +84,9 @@ function countedCall(counters: Counters, isCold: boolean, clock: Clock): Counted
 			if (isOver) return;
 			isOver = true;
 			counters[place]--;
-			if (how !== 'left') counters[how]++;
+			if (how === 'left') return;
+			counters[how]++;
+			counters.recent.add(clock.monotonicMs());
 		},
 	};
 }

@@ -15,9 +15,21 @@ type Measured = ApiObject & {
 	readonly window: string;
 };
 
-export type NodeMetrics = Measured & {readonly usage: Usage};
+/** Where it was asked for; Kubernetes has no such members. */
+export type MetricsDetails = {
+	/** Bytes in each second, now. Left out: it is not known. */
+	readonly rates?: {readonly received?: number; readonly sent?: number; readonly read?: number; readonly written?: number};
+	/** Oldest first; null where nothing was measured. `cpu` in thousandths of a processor, `memory` in bytes. */
+	readonly history?: {
+		readonly stepSeconds: number;
+		readonly cpu: readonly (number | null)[];
+		readonly memory: readonly (number | null)[];
+	};
+};
 
-export type PodMetrics = Measured & {readonly containers: readonly {readonly name: string; readonly usage: Usage}[]};
+export type NodeMetrics = Measured & MetricsDetails & {readonly usage: Usage};
+
+export type PodMetrics = Measured & MetricsDetails & {readonly containers: readonly {readonly name: string; readonly usage: Usage}[]};
 
 const usagesOf = (object: ApiObject): readonly Usage[] => {
 	const {usage, containers = []} = object as Partial<NodeMetrics & PodMetrics>;

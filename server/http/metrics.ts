@@ -3,20 +3,25 @@
 //
 // A node that does not answer in time is left out with all that runs there, and a warning says so. So is a pod of which not every container was measured:
 // a sum of some would be too low.
+//
+// `?history=STEPS`, which is ours, has each say as well what it used in the last minutes, in so many steps, and of networks and disks now.
 
 import {apiVersionOf} from '../../api/catalogue.js';
 import {conditionOf} from '../../api/conditions.js';
 import {AppError} from '../../api/errors.js';
 import {node as nodeKind, type NodeObject} from '../../api/kinds/node.js';
 import {pod as podKind, type Pod} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
 import {nodeKey} from '../../actors/addresses.js';
+import type {Rates} from '../../actors/node/usage/report.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
-import {nodeMetricsKind, podMetricsKind, type NodeMetrics, type PodMetrics, type Usage} from './metrics-kinds.js';
+import {nodeMetricsKind, podMetricsKind, type MetricsDetails, type NodeMetrics, type PodMetrics, type Usage} from './metrics-kinds.js';
 import {formOf} from './negotiate.js';
-import {usageOfNode, type NodeUsage, type Used} from './node-usage.js';
+import {usageOfNode, type NodeUsage, type Past, type Used} from './node-usage.js';
+import {refusal} from './outcome.js';
 import {countOf, flagOf} from './query.js';
 import {addWarnings, sendJson} from './reply.js';
 import {requireRight} from './rights.js';
@@ -24,7 +29,10 @@ import {selected, selectionOf} from './selection.js';
 import {sendTable} from './table-reply.js';
 import {causeOf} from './write.js';
 
-type Measure<Metrics> = (backend: Backend, cause: string, objects: readonly ApiObject[]) => Promise<Found<Metrics>>;
+type Measure<Metrics> = (backend: Backend, asked: Asked, objects: readonly ApiObject[]) => Promise<Found<Metrics>>;
+
+/** `steps`: of the last minutes; undefined: they are not asked for. */
+type Asked = {readonly cause: string; readonly steps: number | undefined};
 
 /** What was found, and the nodes that did not tell. */
 type Found<Metrics> = {readonly metrics: readonly Metrics[]; readonly silent: readonly string[]};
@@ -57,7 +65,7 @@ async function listMetrics(backend: Backend, exchange: Exchange, {metricsKind, k
 	const entries = selected(backend.control.index, kind, namespace, selectionOf(query, kind));
 	const {metrics, silent} = await measure(
 		backend,
-		causeOf(exchange, target),
+		{cause: causeOf(exchange, target), steps: stepsOf(query)},
 		entries.map(({object}) => object),
 	);
 	addWarnings(response, warningsOf(silent));
@@ -68,12 +76,12 @@ async function listMetrics(backend: Backend, exchange: Exchange, {metricsKind, k
 }
 
 async function readMetrics(backend: Backend, exchange: Exchange, {metricsKind, kind, measure}: View): Promise<void> {
-	const {identity, params, request, response} = exchange;
+	const {identity, params, query, request, response} = exchange;
 	const {namespace, name = ''} = params;
 	const target: Target = {kind: metricsKind, namespace, name, subresource: undefined};
 	requireRight(identity, 'get', target);
 	const {object} = entryOf(backend, {...target, kind});
-	const {metrics, silent} = await measure(backend, causeOf(exchange, target), [object]);
+	const {metrics, silent} = await measure(backend, {cause: causeOf(exchange, target), steps: stepsOf(query)}, [object]);
 	const [found] = metrics;
 	if (found === undefined) {
 		const why = warningsOf(silent)[0] ?? `nothing is measured of this ${kind.singular}`;
@@ -85,21 +93,30 @@ async function readMetrics(backend: Backend, exchange: Exchange, {metricsKind, k
 	sendJson(response, 200, found);
 }
 
+function stepsOf(query: URLSearchParams): number | undefined {
+	const steps = countOf(query, 'history');
+	if (steps !== undefined && (steps < 1 || steps > limits.usageHistorySteps))
+		throw refusal(`history must be a number of steps from 1 to ${limits.usageHistorySteps}, got ${steps}`);
+	return steps;
+}
+
 const warningsOf = (silent: readonly string[]): readonly string[] =>
 	silent.map(node => `node "${node}" does not answer: what it and its pods use is not known`);
 
 // ---- what was measured -----------------------------------------------------------------------------------------------------
 
-async function measureNodes(backend: Backend, cause: string, nodes: readonly ApiObject[]): Promise<Found<NodeMetrics>> {
-	const told = await usages(backend, cause, new Map(nodes.map(({metadata}) => [metadata.name, []])));
+async function measureNodes(backend: Backend, asked: Asked, nodes: readonly ApiObject[]): Promise<Found<NodeMetrics>> {
+	const told = await usages(backend, asked, new Map(nodes.map(({metadata}) => [metadata.name, []])));
 	const metrics = nodes.flatMap((object): NodeMetrics[] => {
 		const usage = told.get(object.metadata.name);
-		return usage?.node === undefined ? [] : [{...measured(nodeMetricsKind, object, usage, [usage.node]), usage: quantities(usage.node)}];
+		if (usage?.node === undefined) return [];
+		const details = usage.history === undefined ? {} : detailsOf(usage.node.rates, [usage.history.node]);
+		return [{...measured(nodeMetricsKind, object, usage, [usage.node]), usage: quantities(usage.node), ...details}];
 	});
 	return {metrics, silent: silentOf(told)};
 }
 
-async function measurePods(backend: Backend, cause: string, objects: readonly ApiObject[]): Promise<Found<PodMetrics>> {
+async function measurePods(backend: Backend, asked: Asked, objects: readonly ApiObject[]): Promise<Found<PodMetrics>> {
 	const pods = (objects as readonly Pod[]).filter(({status}) => status?.phase === 'Running');
 	const byNode = new Map<string, string[]>();
 	for (const {metadata, spec} of pods) {
@@ -109,7 +126,7 @@ async function measurePods(backend: Backend, cause: string, objects: readonly Ap
 		if (uids === undefined) byNode.set(node, [metadata.uid]);
 		else uids.push(metadata.uid);
 	}
-	const told = await usages(backend, cause, byNode);
+	const told = await usages(backend, asked, byNode);
 	const metrics = pods.flatMap((pod): PodMetrics[] => {
 		const usage = told.get(pod.spec?.nodeName ?? '');
 		const containers = usage === undefined ? undefined : containersOf(pod, usage);
@@ -119,6 +136,7 @@ async function measurePods(backend: Backend, cause: string, objects: readonly Ap
 			{
 				...measured(podMetricsKind, pod, usage, used),
 				containers: containers.map(container => ({name: container.name, usage: quantities(container.used)})),
+				...podDetails(pod, usage, used),
 			},
 		];
 	});
@@ -141,11 +159,11 @@ function containersOf({metadata, spec}: Pod, usage: NodeUsage): readonly {readon
 /** What these nodes tell of these of their pods, all asked at once; undefined of one that is silent. */
 async function usages(
 	backend: Backend,
-	cause: string,
+	{cause, steps}: Asked,
 	byNode: ReadonlyMap<string, readonly string[]>,
 ): Promise<ReadonlyMap<string, NodeUsage | undefined>> {
 	const entries = [...byNode].map(
-		async ([node, uids]) => [node, isHeard(backend, node) ? await usageOfNode(backend, {node, uids, cause}) : undefined] as const,
+		async ([node, uids]) => [node, isHeard(backend, node) ? await usageOfNode(backend, {node, uids, steps, cause}) : undefined] as const,
 	);
 	return new Map(await Promise.all(entries));
 }
@@ -178,6 +196,28 @@ function measured(kind: KindDefinition, {metadata}: ApiObject, {atMs}: NodeUsage
 		window: `${Math.max(...used.map(({windowMs}) => windowMs)) / 1_000}s`,
 	};
 }
+
+function podDetails({metadata: {uid}}: Pod, {history, traffic}: NodeUsage, used: readonly Used[]): MetricsDetails | object {
+	if (history === undefined) return {};
+	const sumOf = (name: 'read' | 'written'): object => {
+		const known = used.flatMap(({rates}) => rates[name] ?? []);
+		return known.length === 0 ? {} : {[name]: known.reduce((sum, bytes) => sum + bytes, 0)};
+	};
+	return detailsOf({...traffic.get(uid), ...sumOf('read'), ...sumOf('written')}, [...(history.pods.get(uid)?.values() ?? [])]);
+}
+
+const detailsOf = (rates: Rates, pasts: readonly Past[]): MetricsDetails => ({
+	rates,
+	history: {
+		stepSeconds: (pasts[0]?.stepMs ?? 0) / 1_000,
+		cpu: summed(pasts.map(({cpuNanocores}) => cpuNanocores)).map(nanos => (nanos === null ? null : Math.round(nanos / 1_000_000))),
+		memory: summed(pasts.map(({memoryBytes}) => memoryBytes)),
+	},
+});
+
+/** Step by step; null where none is known. */
+const summed = ([first = [], ...others]: readonly (readonly (number | null)[])[]): readonly (number | null)[] =>
+	others.reduce((sums, series) => sums.map((sum, step) => (sum === null ? (series[step] ?? null) : sum + (series[step] ?? 0))), first);
 
 /** As metrics-server words them. */
 const quantities = ({cpuNanocores, memoryBytes}: Used): Usage => ({

@@ -1,5 +1,7 @@
 // What nodes tell of what they and their containers use. What a node says is looked at: figures are numbers, and only those of its own pods count.
 
+import type {UsageHistory, UsageSeries} from '../../actors/node/usage/history.js';
+import type {Rates} from '../../actors/node/usage/report.js';
 import type {ReadUsage} from '../../actors/node/usage/usage.js';
 import {usagePath} from '../../actors/addresses.js';
 import {address} from '../../api/keys.js';
@@ -7,7 +9,10 @@ import {limits} from '../../api/limits.js';
 import type {Backend} from './exchange.js';
 
 /** What is used of processors in each second, and of memory. */
-export type Used = {readonly cpuNanocores: number; readonly windowMs: number; readonly memoryBytes: number};
+export type Used = {readonly cpuNanocores: number; readonly windowMs: number; readonly memoryBytes: number; readonly rates: Rates};
+
+/** The last minutes, oldest first: null where nothing was measured. */
+export type Past = UsageSeries & Pick<UsageHistory, 'stepMs'>;
 
 export type NodeUsage = {
 	/** Wall time of the node. */
@@ -15,16 +20,25 @@ export type NodeUsage = {
 	readonly node: Used | undefined;
 	/** By the pod's uid, then by container; undefined: that it runs is all that is known. */
 	readonly pods: ReadonlyMap<string, ReadonlyMap<string, Used | undefined>>;
+	/** Of pods with a network of their own, by uid. */
+	readonly traffic: ReadonlyMap<string, Rates>;
+	/** Where it was asked for. */
+	readonly history: {readonly node: Past; readonly pods: ReadonlyMap<string, ReadonlyMap<string, Past>>} | undefined;
 };
 
 /** Of a node, and of these of its pods; undefined: it did not answer in time, or with nothing that can be read. */
 export async function usageOfNode(
 	{control}: Backend,
-	{node, uids, cause}: {readonly node: string; readonly uids: readonly string[]; readonly cause: string},
+	{
+		node,
+		uids,
+		steps,
+		cause,
+	}: {readonly node: string; readonly uids: readonly string[]; readonly steps?: number | undefined; readonly cause: string},
 ): Promise<NodeUsage | undefined> {
-	const message: ReadUsage = {type: 'readUsage', uids};
+	const message: ReadUsage = {type: 'readUsage', uids, ...(steps === undefined ? {} : {steps})};
 	const outcome = await control.ask<unknown>(address(node, usagePath), message, {deadlineMs: limits.usageAnswerMs, cause});
-	return outcome.ok ? usageIn(outcome.value, new Set(uids)) : undefined;
+	return outcome.ok ? usageIn(outcome.value, new Set(uids), steps !== undefined) : undefined;
 }
 
 type Said = {readonly [member: string]: unknown};
@@ -38,7 +52,7 @@ const isFigure = (value: unknown): value is number => Number.isSafeInteger(value
 const isWindow = (value: unknown): value is number => isFigure(value) && value <= 9_000_000_000_000;
 
 /** What an answer says of these pods; undefined where it is none. */
-function usageIn(answer: unknown, uids: ReadonlySet<string>): NodeUsage | undefined {
+function usageIn(answer: unknown, uids: ReadonlySet<string>, withHistory: boolean): NodeUsage | undefined {
 	if (!isSaid(answer) || !isTime(answer['atMs']) || !Array.isArray(answer['containers'])) return undefined;
 	const pods = new Map<string, Map<string, Used | undefined>>();
 	for (const each of answer['containers'] as readonly unknown[]) {
@@ -48,7 +62,13 @@ function usageIn(answer: unknown, uids: ReadonlySet<string>): NodeUsage | undefi
 		const containers = pods.get(uid) ?? new Map<string, Used | undefined>();
 		pods.set(uid, containers.set(container, usedIn(each)));
 	}
-	return {atMs: answer['atMs'], node: usedIn(answer['node']), pods};
+	return {
+		atMs: answer['atMs'],
+		node: usedIn(answer['node']),
+		pods,
+		traffic: trafficIn(answer['traffic'], uids),
+		history: withHistory ? historyIn(answer['history'], uids) : undefined,
+	};
 }
 
 /** One that a timestamp can say. */
@@ -57,5 +77,40 @@ const isTime = (value: unknown): value is number => isFigure(value) && value <= 
 function usedIn(said: unknown): Used | undefined {
 	if (!isSaid(said)) return undefined;
 	const {cpuNanocores, windowMs, memoryBytes} = said;
-	return isFigure(cpuNanocores) && isWindow(windowMs) && isFigure(memoryBytes) ? {cpuNanocores, windowMs, memoryBytes} : undefined;
+	if (!isFigure(cpuNanocores) || !isWindow(windowMs) || !isFigure(memoryBytes)) return undefined;
+	return {cpuNanocores, windowMs, memoryBytes, rates: ratesIn(said['rates'])};
 }
+
+const rateNames = ['received', 'sent', 'read', 'written'] as const;
+
+const ratesIn = (said: unknown): Rates =>
+	isSaid(said) ? Object.fromEntries(rateNames.flatMap(name => (isFigure(said[name]) ? [[name, said[name]]] : []))) : {};
+
+function trafficIn(said: unknown, uids: ReadonlySet<string>): ReadonlyMap<string, Rates> {
+	const found = new Map<string, Rates>();
+	for (const each of Array.isArray(said) ? (said as readonly unknown[]) : []) {
+		if (isSaid(each) && typeof each['uid'] === 'string' && uids.has(each['uid'])) found.set(each['uid'], ratesIn(each['rates']));
+	}
+	return found;
+}
+
+function historyIn(said: unknown, uids: ReadonlySet<string>): NodeUsage['history'] {
+	if (!isSaid(said) || !isFigure(said['stepMs']) || !Array.isArray(said['containers'])) return undefined;
+	const {stepMs} = said;
+	const pods = new Map<string, Map<string, Past>>();
+	for (const each of said['containers'] as readonly unknown[]) {
+		if (!isSaid(each)) continue;
+		const {uid, container} = each;
+		if (typeof uid !== 'string' || typeof container !== 'string' || !uids.has(uid)) continue;
+		pods.set(uid, (pods.get(uid) ?? new Map<string, Past>()).set(container, pastIn(each, stepMs)));
+	}
+	return {node: pastIn(said['node'], stepMs), pods};
+}
+
+function pastIn(said: unknown, stepMs: number): Past {
+	const {cpuNanocores, memoryBytes} = isSaid(said) ? said : {};
+	return {stepMs, cpuNanocores: figuresIn(cpuNanocores), memoryBytes: figuresIn(memoryBytes)};
+}
+
+const figuresIn = (said: unknown): readonly (number | null)[] =>
+	Array.isArray(said) ? (said as readonly unknown[]).slice(0, limits.usageHistorySteps).map(value => (isFigure(value) ? value : null)) : [];

@@ -3,8 +3,9 @@
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {UsageReport} from '../../actors/node/usage/report.js';
-import {usage, type UsageMessage, type UsageState} from '../../actors/node/usage/usage.js';
+import {historyOf, withPoint, type HistoryPoint} from '../../actors/node/usage/history.js';
+import type {Measurement} from '../../actors/node/usage/report.js';
+import {usage, type UsageAnswer, type UsageInput, type UsageMessage, type UsageState} from '../../actors/node/usage/usage.js';
 import type {UsageSample} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {play, playContext, playFrom} from '../../system/kernel/play.js';
@@ -12,17 +13,22 @@ import {nowMs} from './_objects.js';
 
 const self = 'troupe://node-a/usage';
 const askedBy = (id: string) => ({to: 'troupe://control/edge', as: 'answer', id});
-const asks = (id: string, uids?: readonly string[]): UsageMessage => ({type: 'readUsage', uids, replyTo: askedBy(id)});
+const asks = (id: string, uids?: readonly string[], steps?: number): UsageMessage => ({
+	type: 'readUsage',
+	uids,
+	steps,
+	replyTo: askedBy(id),
+});
 const measures: Effect = {type: 'perform', command: {type: 'usage.read'}, key: 'usage', as: 'sampled'};
 const mebibyte = 1_048_576;
 
 type Container = {readonly uid: string; readonly attempt?: number; readonly cpuNanos?: number | undefined};
 
 /** A node at which time passes and whose runtime says what a test says. */
-function node() {
+function node(input: UsageInput = {}) {
 	let atMs = 0;
 	const context = () => playContext({self, nowMs: nowMs + atMs, monotonicMs: atMs});
-	let state: UsageState = play(usage, null, [], context()).state;
+	let state: UsageState = play(usage, input, [], context()).state;
 	const say = (message: UsageMessage, afterMs = 0): readonly Effect[] => {
 		atMs += afterMs;
 		const played = playFrom(usage, state, [message], context());
@@ -31,7 +37,8 @@ function node() {
 	};
 	const sampleOf = (nodeNanos: number, containers: readonly Container[]): UsageSample => ({
 		atMs: nowMs + atMs,
-		node: {readAtMs: atMs, cpuNanos: nodeNanos, memoryBytes: 7 * mebibyte},
+		node: {readAtMs: atMs, cpuNanos: nodeNanos, memoryBytes: 7 * mebibyte, receivedBytes: 1_000 * atMs, readBytes: 5},
+		traffic: [{uid: 'a', receivedBytes: 2_000 * atMs, sentBytes: atMs}],
 		containers: containers.map(({uid, attempt = 0, cpuNanos}) => ({
 			id: {uid, container: 'main'},
 			attempt,
@@ -51,9 +58,9 @@ function node() {
 	};
 }
 
-const told = (effects: readonly Effect[]): readonly {readonly id: string; readonly report: UsageReport}[] =>
+const told = (effects: readonly Effect[]): readonly {readonly id: string; readonly report: UsageAnswer}[] =>
 	effects.flatMap(effect =>
-		effect.type === 'reply' && effect.outcome.ok ? [{id: effect.to.id, report: effect.outcome.value as UsageReport}] : [],
+		effect.type === 'reply' && effect.outcome.ok ? [{id: effect.to.id, report: effect.outcome.value as UsageAnswer}] : [],
 	);
 
 const wakeAfter = (delayMs: number) => (effects: readonly Effect[]) =>
@@ -61,8 +68,8 @@ const wakeAfter = (delayMs: number) => (effects: readonly Effect[]) =>
 const isPair = wakeAfter(limits.usagePairMs);
 const isPeriodic = wakeAfter(limits.usageSampleMs);
 
-test('nothing is measured before somebody asks', t => {
-	t.deepEqual(play(usage, null, [], playContext({self})).effects, []);
+test('where nothing is to be measured always, it is not before somebody asks', t => {
+	t.deepEqual(play(usage, {}, [], playContext({self})).effects, []);
 });
 
 test('the first question waits for a second sample, and is told what was used between the two', t => {
@@ -77,7 +84,11 @@ test('the first question waits for a second sample, and is told what was used be
 	const [{id = '', report} = {}] = told(second);
 	t.is(id, '1');
 	t.is(report?.atMs, nowMs + limits.usagePairMs);
-	t.deepEqual(report?.node, {cpuNanocores: 500_000_000, windowMs: limits.usagePairMs, memoryBytes: 7 * mebibyte});
+	t.deepEqual(report?.node, {
+		...{cpuNanocores: 500_000_000, windowMs: limits.usagePairMs, memoryBytes: 7 * mebibyte},
+		rates: {received: 1_000_000, read: 0},
+	});
+	t.deepEqual(report?.traffic, [{uid: 'a', rates: {received: 2_000_000, sent: 1_000}}]);
 	const used = {cpuNanocores: 1_000_000_000, windowMs: limits.usagePairMs, memoryBytes: mebibyte};
 	t.deepEqual(report?.containers, [{uid: 'a', container: 'main', ...used}]);
 });
@@ -95,12 +106,12 @@ function asked(containers: readonly Container[] = []) {
 test('a later question is told of a sample of now, over some seconds', t => {
 	const {say, hear} = asked([{uid: 'a', cpuNanos: 0}]);
 	t.deepEqual(say({type: 'sample'}, limits.usageSampleMs), [measures]);
-	t.deepEqual(told(hear(0, [{uid: 'a', cpuNanos: 15_000_000_000}])), []);
+	t.deepEqual(told(hear(0, [{uid: 'a', cpuNanos: 5_000_000_000}])), []);
 	t.deepEqual(say(asks('2'), 2_000), [measures]);
-	const [{report} = {}] = told(hear(0, [{uid: 'a', cpuNanos: 15_000_000_000}]));
-	t.like(report?.containers[0], {windowMs: 2_000 + limits.usageSampleMs, cpuNanocores: Math.round(15e9 / 17)});
+	const [{report} = {}] = told(hear(0, [{uid: 'a', cpuNanos: 5_000_000_000}]));
+	t.like(report?.containers[0], {windowMs: 2_000 + limits.usageSampleMs, cpuNanocores: Math.round(5e9 / 7)});
 	t.deepEqual(say(asks('3'), 5_000), [measures]);
-	const [{report: next} = {}] = told(hear(0, [{uid: 'a', cpuNanos: 15_000_000_000}]));
+	const [{report: next} = {}] = told(hear(0, [{uid: 'a', cpuNanos: 5_000_000_000}]));
 	t.like(next?.containers[0], {windowMs: 5_000, cpuNanocores: 0}, 'the latest sample that is far enough away');
 });
 
@@ -228,10 +239,62 @@ test('when nobody has asked for a while nothing is measured any more, and nothin
 	for (let i = 1; i < last; i++) {
 		say({type: 'sample'}, limits.usageSampleMs);
 		t.true(isPeriodic(hear(0, [{uid: 'a', cpuNanos: 0}])));
-		t.is(state().samples.length, 2);
+		t.true(state().samples.length <= 3);
 	}
 	say({type: 'sample'}, limits.usageSampleMs);
 	t.deepEqual(hear(0, []), []);
 	t.deepEqual(state().samples, []);
 	t.is(state().measured, undefined);
+});
+
+test('a node that measures always begins at once, and goes on whoever asks', t => {
+	t.deepEqual(play(usage, {measuresAlways: true}, [], playContext({self})).effects, [measures]);
+	const {say, hear, state} = node({measuresAlways: true});
+	const rounds = 2 + limits.usageKeptMs / limits.usageSampleMs;
+	for (let i = 0; i < rounds; i++) {
+		t.true(isPeriodic(hear(i * 1_000_000_000, [{uid: 'a', cpuNanos: i * 500_000_000}])));
+		t.deepEqual(say({type: 'sample'}, limits.usageSampleMs), [measures]);
+	}
+	t.is(state().history.length, rounds);
+	const [{report} = {}] = [
+		...told(say(asks('1', ['a'], 3))),
+		...told(hear(rounds * 1_000_000_000, [{uid: 'a', cpuNanos: rounds * 500_000_000}])),
+	];
+	const [series] = report?.history?.containers ?? [];
+	t.like(series, {uid: 'a', container: 'main'});
+	t.is(series?.cpuNanocores.length, 3);
+	t.deepEqual(series?.cpuNanocores.slice(1), [100_000_000, 100_000_000]);
+	t.deepEqual(series?.memoryBytes.slice(1), [mebibyte, mebibyte]);
+	t.deepEqual(report?.history?.node.cpuNanocores.slice(1), [200_000_000, 200_000_000]);
+	t.is(report?.history?.stepMs, limits.usageHistoryMs / 3);
+});
+
+const measuredOf = (cpuNanocores: number | undefined, count = 1): Measurement => ({
+	atMs: 0,
+	node: {usage: {cpuNanocores, windowMs: 5_000, memoryBytes: 1}, isEarly: false},
+	containers: Array.from({length: count}, (_, n) => ({
+		usage: {uid: 'a', container: String(n), cpuNanocores, windowMs: 5_000, memoryBytes: undefined},
+		isEarly: false,
+	})),
+	traffic: [],
+});
+
+test('the last minutes are kept, in no more figures than are allowed, and points with the same containers share their names', t => {
+	let history: readonly HistoryPoint[] = [];
+	let atMs = 0;
+	for (; atMs < 2 * limits.usageHistoryMs; atMs += limits.usageSampleMs) history = withPoint(history, measuredOf(1), atMs);
+	t.is(history.length, limits.usageHistoryMs / limits.usageSampleMs);
+	t.is(history[0]?.keys, history.at(-1)?.keys);
+	t.is(withPoint(history, measuredOf(1), atMs - limits.usageSampleMs + 1), history, 'somebody asked in between');
+	for (let i = 0; i < 200; i++) history = withPoint(history, measuredOf(1, limits.usageContainers), (atMs += limits.usageSampleMs));
+	t.true(history.reduce((sum, {keys}) => sum + keys.length + 1, 0) <= limits.usageHistoryFigures);
+	t.true(history.length > 60);
+	const containers = Array.from({length: limits.usageContainers}, (_, n) => ({uid: 'a', container: String(n)}));
+	const told = historyOf(history, atMs, limits.usageHistorySteps, containers);
+	t.true(told.containers.length * (told.node.cpuNanocores.length + 1) <= 2 * limits.usageHistoryAnswer);
+	t.is(told.containers[0]?.cpuNanocores.at(-1), 1);
+	t.deepEqual(historyOf([], 0, 2, [{uid: 'a', container: 'b'}]).containers, [
+		{uid: 'a', container: 'b', cpuNanocores: [null, null], memoryBytes: [null, null]},
+	]);
+	t.is(historyOf(withPoint([], measuredOf(undefined), 0), 0, 1, []).node.cpuNanocores[0], null);
 });

@@ -19,6 +19,7 @@ export const aPodNetwork = <Own extends Partial<PodNetwork>>(own: Own): PodNetwo
 	learn: () => undefined,
 	enforce: () => undefined,
 	has: () => true,
+	links: () => new Map(),
 	overlay: 'none',
 	isUsed: () => true,
 	forwards: () => false,

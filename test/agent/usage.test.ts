@@ -6,12 +6,13 @@ import path from 'node:path';
 import process from 'node:process';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {cpuNanosInV1, cpuNanosInV2, workingSetBytes} from '../../agent/usage/cgroup-figures.js';
+import {cpuNanosInV1, cpuNanosInV2, diskBytesInV1, diskBytesInV2, workingSetBytes} from '../../agent/usage/cgroup-figures.js';
 import {figuresOf, groupsOf} from '../../agent/usage/group-files.js';
-import {hostBytes, hostNanos, processBytes, processNanos} from '../../agent/usage/proc-figures.js';
-import {figuresOfProcesses} from '../../agent/usage/process-figures.js';
+import {hostBytes, hostNanos, processBytes, processDisks, processNanos} from '../../agent/usage/proc-figures.js';
+import {disksOfProcesses, figuresOfProcesses} from '../../agent/usage/process-figures.js';
 import {takeSample, type Measured} from '../../agent/usage/sample.js';
 import {readSmall} from '../../agent/usage/small-file.js';
+import {hostDisks, hostTraffic, trafficOf} from '../../agent/usage/traffic-figures.js';
 import type {MountEntry} from '../../agent/os/mountinfo.js';
 import {systemClock, type Clock} from '../../system/time/clock.js';
 
@@ -67,16 +68,18 @@ const mount = (point: string, type: string, options: string, root = '/'): MountE
 const mounts = [
 	mount('/sys/fs/cgroup/cpu,cpuacct', 'cgroup', 'rw,cpu,cpuacct'),
 	mount('/sys/fs/cgroup/memory', 'cgroup', 'rw,memory'),
+	mount('/sys/fs/cgroup/blkio', 'cgroup', 'rw,blkio'),
 	mount('/sys/fs/cgroup/unified', 'cgroup2', 'rw'),
 ];
 
 test('the groups of a process are found in the trees of version 1, else in that of version 2', t => {
-	t.deepEqual(groupsOf('9:memory:/a/id1\n3:cpu,cpuacct:/b/id1\n1:name=systemd:/c/id1\n0::/d/id1\n', mounts, 'id1'), {
+	t.deepEqual(groupsOf('9:memory:/a/id1\n3:cpu,cpuacct:/b/id1\n2:blkio:/e/id1\n1:name=systemd:/c/id1\n0::/d/id1\n', mounts, 'id1'), {
 		cpu: {version: 1, folder: '/sys/fs/cgroup/cpu,cpuacct/b/id1'},
 		memory: {version: 1, folder: '/sys/fs/cgroup/memory/a/id1'},
+		disk: {version: 1, folder: '/sys/fs/cgroup/blkio/e/id1'},
 	});
 	const unified = {version: 2, folder: '/sys/fs/cgroup/unified/d.slice/docker-id1.scope'} as const;
-	t.deepEqual(groupsOf('0::/d.slice/docker-id1.scope\n', mounts, 'id1'), {cpu: unified, memory: unified});
+	t.deepEqual(groupsOf('0::/d.slice/docker-id1.scope\n', mounts, 'id1'), {cpu: unified, memory: unified, disk: unified});
 	t.deepEqual(
 		groupsOf('0::/inner/x/id1\n', [mount('/mine', 'cgroup2', 'rw', '/inner')], 'id1').cpu,
 		{version: 2, folder: '/mine/x/id1'},
@@ -85,7 +88,7 @@ test('the groups of a process are found in the trees of version 1, else in that 
 });
 
 test('a group of another container, or one that is not to be seen from here, is not taken', t => {
-	const none = {cpu: undefined, memory: undefined};
+	const none = {cpu: undefined, memory: undefined, disk: undefined};
 	t.deepEqual(groupsOf('9:memory:/a/id2\n3:cpu,cpuacct:/b\n', mounts, 'id1'), none, 'a pid that is another program by now');
 	t.deepEqual(groupsOf('0::/../../other/id1\n', mounts, 'id1'), none, 'above the namespace of this process');
 	t.deepEqual(groupsOf('0::/outer/id1\n', [mount('/mine', 'cgroup2', 'rw', '/inner')], 'id1'), none);
@@ -152,4 +155,61 @@ test('a sample has the host and all containers up to a bound, and lets other wor
 	t.true(turns >= limits.usageContainers / limits.usageTurnMs / 2, `${turns}`);
 	t.true(Math.abs(atMs - systemClock.nowMs()) < 60_000);
 	t.true((node.cpuNanos ?? 0) > 0 && (node.memoryBytes ?? 0) > 0);
+});
+
+test('bytes of disks are read from both versions, of processes and of the host; of the host each disk counts once', t => {
+	const v1 = '8:0 Read 100\n8:0 Write 20\n8:0 Sync 7\n8:16 Read 1\n8:16 Write 2\nTotal 123\n';
+	t.deepEqual(diskBytesInV1(v1), {readBytes: 101, writtenBytes: 22});
+	t.deepEqual(diskBytesInV2('8:0 rbytes=5 wbytes=6 rios=1 wios=1 dbytes=9 dios=0\n8:16 rbytes=10 wbytes=0\n'), {
+		readBytes: 15,
+		writtenBytes: 6,
+	});
+	t.deepEqual(processDisks('rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n'), {
+		readBytes: 4_096,
+		writtenBytes: 8_192,
+	});
+	const disks = [
+		'   8       0 sda 10 0 100 0 20 0 200 0 0 0 0',
+		'   8       1 sda1 10 0 100 0 20 0 200 0 0 0 0',
+		' 253       0 dm-0 10 0 100 0 20 0 200 0 0 0 0',
+		' 259       0 nvme0n1 1 0 1 0 1 0 2 0 0 0 0',
+	].join('\n');
+	t.deepEqual(hostDisks(disks), {readBytes: 101 * 512, writtenBytes: 202 * 512});
+	for (const text of rubbish) {
+		t.deepEqual(diskBytesInV1(text), {readBytes: 0, writtenBytes: 0});
+		t.deepEqual(diskBytesInV2(text), {readBytes: 0, writtenBytes: 0});
+		t.is(processDisks(text), undefined);
+		t.is(hostDisks(text), undefined);
+	}
+	t.deepEqual(disksOfProcesses([]), {});
+	t.deepEqual(disksOfProcesses(Array.from({length: limits.usageProcesses + 1}, () => process.pid)), {});
+	const {readBytes = -1, writtenBytes = -1} = disksOfProcesses([process.pid]);
+	t.true(readBytes >= 0 && writtenBytes >= 0);
+});
+
+test('bytes over the network are those of interfaces that lead out of the host, and of a pod those of its cable, the other way round', async t => {
+	const dev = `Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo: 1000 1 0 0 0 0 0 0 1000 1 0 0 0 0 0 0
+  eth0: 500 1 0 0 0 0 0 0 70 1 0 0 0 0 0 0
+troupe1a2b-0007:30 1 0 0 0 0 0 0 40 1 0 0 0 0 0 0
+`;
+	const interfaces = trafficOf(dev);
+	t.deepEqual(hostTraffic(interfaces), {receivedBytes: 500, sentBytes: 70});
+	t.deepEqual(interfaces.get('troupe1a2b-0007'), {receivedBytes: 30, sentBytes: 40});
+	for (const text of rubbish) t.is(hostTraffic(trafficOf(text)), undefined);
+	const own = trafficOf(readSmall('/proc/net/dev') ?? '').get('lo');
+	const {traffic} = await takeSample(
+		[],
+		systemClock,
+		new Map([
+			['a', 'lo'],
+			['b', 'none'],
+		]),
+	);
+	t.deepEqual(
+		traffic?.map(({uid}) => uid),
+		['a'],
+	);
+	t.true((traffic?.[0]?.receivedBytes ?? -1) >= (own?.sentBytes ?? 0));
 });

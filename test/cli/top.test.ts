@@ -39,7 +39,7 @@ async function withPods(t: Parameters<typeof openCluster>[0]) {
 	];
 	cluster.answers.set('troupe://node-a/usage', () => succeeded({atMs: 1_700_000_000_000, node: used(500, 512), containers}));
 	cluster.answers.set('troupe://node-b/usage', () => failed('ERR_TIMEOUT', {address: 'troupe://node-b/usage', deadlineMs: 1}));
-	return rig;
+	return {...rig, db};
 }
 
 const lines = (...rows: readonly (readonly string[])[]): RegExp => new RegExp(`^${rows.map(row => row.join(' +') + '\\n').join('')}$`);
@@ -95,8 +95,8 @@ test('what top is not for is said', async t => {
 		[['top', 'pods', 'a', '-l', 'x=y'], /a name, -A and -l each say which pods/],
 		[['top', 'nodes', 'a', '-l', 'x=y'], /a name and -l each say which nodes/],
 		[['top', 'nodes', '--containers'], /--containers is of pods/],
-		[['top', 'pods', '-o', 'wide'], /-o wide is of functions/],
-		[['top', 'nodes', '-o', 'wide'], /-o wide is of functions/],
+		[['top', 'pods', '-o', 'wide', '--containers'], /-o wide is of whole pods/],
+		[['top', 'nodes', '-w', '-o', 'json'], /-w draws tables; it cannot be used with -o json/],
 		[['top', 'pods', '--sort', 'disk'], /--sort must be cpu, memory/],
 		[['top', 'functions', '--sort', 'cpu'], /top functions takes a name or -A/],
 		[['top', 'functions', '-l', 'x=y'], /top functions takes a name or -A/],
@@ -117,7 +117,7 @@ test('functions are shown with their calls, by name, by namespace and as they ar
 	};
 	const busy = {
 		...{...rest, name: 'busy', calls: 3, held: 1, desired: 2, ready: 1, answered: 40, failed: 2},
-		...{coldStarts: 2, coldStartMs: 824, coldPhases: {placeMs: 33, startMs: 400, readyMs: 388, slotMs: 3}},
+		...{recent: [1, 9], coldStarts: 2, coldStartMs: 824, coldPhases: {placeMs: 33, startMs: 400, readyMs: 388, slotMs: 3}},
 	};
 	const late = {
 		...{...rest, namespace: 'shop', name: 'late'},
@@ -154,8 +154,8 @@ test('functions are shown with their calls, by name, by namespace and as they ar
 	t.regex(
 		(await troupe(['top', 'fn', '-A', '-o', 'wide'])).out,
 		lines(
-			['NAMESPACE', ...heads, ...phaseHeads],
-			['default', ...busyRow, '17ms', '200ms', '194ms', '1ms'],
+			['NAMESPACE', ...heads, ...phaseHeads, 'CALLS\\(15m\\)'],
+			['default', ...busyRow, '17ms', '200ms', '194ms', '1ms', '▁█'],
 			['default', ...restRow, '<none>', '<none>', '<none>', '<none>'],
 			['shop', 'late', '0', '0', '0/0', '0', '0', '1', '12.3s', '40ms', '12.3s', '0ms', '0ms'],
 		),
@@ -164,4 +164,29 @@ test('functions are shown with their calls, by name, by namespace and as they ar
 	t.is((await troupe(['top', 'functions', '-n', 'none'])).err, 'No functions in none namespace.\n');
 	const missing = await troupe(['top', 'functions', 'no-such']);
 	t.deepEqual([missing.code, missing.err], [3, 'error: functions.troupe.dev "no-such" not found\n']);
+});
+
+test('wide tells of networks, disks and the last minutes, and asks for them', async t => {
+	const {troupe, cluster, db} = await withPods(t);
+	const asked: unknown[] = [];
+	const past = {cpuNanocores: [null, 0, 5_000_000, 10_000_000], memoryBytes: [null, 1, 1, 1]};
+	cluster.answers.set('troupe://node-a/usage', message => {
+		asked.push(message);
+		const rates = {read: 100, written: 3_000_000};
+		return succeeded({
+			...{atMs: 1_700_000_000_000, node: {...used(500, 512), rates: {received: 2_048}}},
+			containers: [{uid: db, container: 'main', ...used(20, 500), rates}],
+			traffic: [{uid: db, rates: {received: 10, sent: 20_480}}],
+			history: {stepMs: 225_000, node: past, containers: [{uid: db, container: 'main', ...past}]},
+		});
+	});
+	const {code, out} = await troupe(['top', 'pods', 'db', '-o', 'wide']);
+	t.is(code, 0);
+	const more = ['NET-IN', 'NET-OUT', 'DISK-READ', 'DISK-WRITE', 'CPU\\(15m\\)', 'MEMORY\\(15m\\)'];
+	t.regex(out, lines(['NAME', ...usageHeads, ...more], ['db', '20m', '500Mi', '10/s', '20Ki/s', '100/s', '2.9Mi/s', '▁▄█', '███']));
+	t.like(asked[0], {type: 'readUsage', steps: 20});
+	const nodes = await troupe(['top', 'nodes', '-o', 'wide']);
+	t.regex(nodes.out, /^node-a +500m +25% +512Mi +50% +2Ki\/s +<unknown> +<unknown> +<unknown> +▁▄█ +███$/m);
+	await troupe(['top', 'pods']);
+	t.false(Object.hasOwn(asked.at(-1) as object, 'steps'));
 });

@@ -238,6 +238,7 @@ function aNetwork(ensure: PodNetwork['ensure']) {
 		enter: () => [],
 		fileOf: () => '',
 		has: () => false,
+		links: () => new Map(),
 		learn: () => undefined,
 		enforce: () => undefined,
 		onProblem: () => undefined,

@@ -6,9 +6,11 @@ import {connect, type AddressInfo} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {activatorOf, activatorsAddress} from '../../actors/addresses.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import type {FunctionFigures, FunctionsAnswer} from '../../api/function-figures.js';
 import type {FunctionObject, FunctionStatus} from '../../api/kinds/function.js';
 import {createCallCounters} from '../../server/functions/call-counters.js';
+import {createRecentEnds} from '../../server/functions/recent-ends.js';
 import {createFunctionCalls} from '../../server/functions/calls.js';
 import {systemClock} from '../../system/time/clock.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
@@ -188,6 +190,7 @@ test('a call is held once and again, a cold start is counted once, and after its
 	t.deepEqual(counters.of(fn), {
 		...{held: 0, calls: 0, answered: 1, failed: 0, coldStarts: 1, coldStartMs: 200},
 		coldPhases: {placeMs: 0, startMs: 0, readyMs: 0, slotMs: 200},
+		recent: [...Array.from({length: limits.usageHistorySteps - 1}, () => 0), 1],
 	});
 	counters.begun(undefined).ends('failed');
 	const warm = named('warm', 'default', {ready: 1});
@@ -208,4 +211,15 @@ test('of more functions than are counted the one that was called least recently 
 	t.like(counters.of(a), {answered: 0, held: 0});
 	first.ends('answered');
 	t.like(counters.of(a), {answered: 0, held: 0}, 'a call of before is not counted, nor taken off');
+});
+
+test('ends of the last minutes are counted in steps, and old ones fall out', t => {
+	const ends = createRecentEnds();
+	const stepMs = limits.usageHistoryMs / limits.usageHistorySteps;
+	for (const atMs of [0, 1, stepMs, 10 * stepMs]) ends.add(atMs);
+	const counts = ends.counts(10 * stepMs);
+	t.is(counts.length, limits.usageHistorySteps);
+	t.deepEqual(counts.slice(-11), [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+	t.deepEqual(ends.counts(limits.usageHistoryMs).slice(0, 2), [1, 0]);
+	t.true(ends.counts(9 * limits.usageHistoryMs).every(count => count === 0));
 });

@@ -230,3 +230,29 @@ test('discovery has the group, as kubectl looks for it', async t => {
 		],
 	);
 });
+
+test('the last minutes are told where they are asked for, of a pod the sum of its containers', async t => {
+	const {json, cluster} = await openDoor(t);
+	aNode(cluster, 'node-a');
+	const uid = runs(cluster, 'web', 'node-a', ['main', 'side']);
+	const past = {cpuNanocores: [null, 1_000_000, 2_000_000], memoryBytes: [null, 10, 'x']};
+	const asked = tells(cluster, 'node-a', () => ({
+		...reportOf([
+			{uid, container: 'main', ...used(1, 1), rates: {read: 1, written: 2}},
+			{uid, container: 'side', ...used(1, 1), rates: {read: 3}},
+		]),
+		traffic: [{uid, rates: {received: 5, sent: -1}}, {uid: 'other', rates: {received: 1}}, null],
+		history: {stepMs: 300_000, node: past, containers: [{uid, container: 'main', ...past}, {uid, container: 'side', ...past}, 7]},
+	}));
+	const told = await json<object>(200, 'GET', `${root}/namespaces/default/pods/web?history=3`);
+	t.like(told, {rates: {received: 5, read: 4, written: 2}, history: {stepSeconds: 300, cpu: [null, 2, 4], memory: [null, 20, null]}});
+	t.like(asked[0], {type: 'readUsage', steps: 3});
+	t.like(await json<object>(200, 'GET', `${root}/nodes/node-a?history=3`), {
+		history: {stepSeconds: 300, cpu: [null, 1, 2], memory: [null, 10, null]},
+	});
+	t.false(Object.hasOwn(await json<object>(200, 'GET', `${root}/namespaces/default/pods/web`), 'history'));
+	for (const steps of ['0', '61', '-1', 'x', '1e9'])
+		t.like(await json<StatusBody>(400, 'GET', `${root}/nodes?history=${steps}`), {code: 400}, steps);
+	tells(cluster, 'node-a', () => ({...reportOf([{uid, container: 'main', ...used(1, 1)}]), history: 'rubbish', traffic: {}}));
+	t.false(Object.hasOwn(await json<object>(200, 'GET', `${root}/namespaces/default/pods/web?history=3`), 'history'));
+});

@@ -324,16 +324,31 @@ export type ResourceFigures = {
 	readonly cpuNanos: number | undefined;
 	/** The working set: what the kernel could not take back without anybody noticing. */
 	readonly memoryBytes: number | undefined;
+} & Counters;
+
+/** Bytes since some beginning, like `cpuNanos`. Left out: nothing tells it. */
+export type Counters = {
+	/** Over the network. */
+	readonly receivedBytes?: number | undefined;
+	readonly sentBytes?: number | undefined;
+	/** From and to disks. */
+	readonly readBytes?: number | undefined;
+	readonly writtenBytes?: number | undefined;
 };
 
 /** Of one attempt of a container. */
 export type ContainerUsage = ResourceFigures & {readonly id: ContainerId; readonly attempt: number};
+
+/** Of a pod with a network of its own. */
+export type PodTraffic = {readonly uid: string; readonly receivedBytes: number; readonly sentBytes: number};
 
 export type UsageSample = {
 	/** Wall time. */
 	readonly atMs: number;
 	/** Of the whole host, whatever runs there. */
 	readonly node: ResourceFigures;
+	/** Read with the node's. */
+	readonly traffic?: readonly PodTraffic[] | undefined;
 	/** Of all that run, also those that cannot be measured. */
 	readonly containers: readonly ContainerUsage[];
 };

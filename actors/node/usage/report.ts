@@ -1,7 +1,7 @@
-// What is used now, from samples: memory as it is in the newest, and of processors how much was used between two of them. Pure.
+// What is used now, from samples: memory as it is in the newest, and of all that is counted how much it grew between two of them. Pure.
 
 import {limits} from '../../../api/limits.js';
-import type {ContainerId, ContainerUsage, ResourceFigures, UsageSample} from '../runtime/runtime-port.js';
+import type {ContainerId, ContainerUsage, Counters, ResourceFigures, UsageSample} from '../runtime/runtime-port.js';
 
 /** What is used of processors and of memory. Undefined: it is not known, or not yet. */
 export type ResourceUsage = {
@@ -9,13 +9,22 @@ export type ResourceUsage = {
 	readonly cpuNanocores: number | undefined;
 	readonly windowMs: number | undefined;
 	readonly memoryBytes: number | undefined;
+	/** Left out: nothing of it is known. */
+	readonly rates?: Rates;
 };
+
+/** Bytes in each second, on the average of the same window. Left out: it is not known. */
+export type Rates = {readonly received?: number; readonly sent?: number; readonly read?: number; readonly written?: number};
+
+export type PodRates = {readonly uid: string; readonly rates: Rates};
 
 export type UsageReport = {
 	/** Wall time of the newest sample. */
 	readonly atMs: number;
 	readonly node: ResourceUsage;
 	readonly containers: readonly (ContainerId & ResourceUsage)[];
+	/** Of pods with a network of their own; left out where there is none. */
+	readonly traffic?: readonly PodRates[];
 };
 
 /** What one sample tells, compared with those before it. `isEarly`: it has only just begun, and a later sample will tell of its processor what these do not. */
@@ -23,6 +32,7 @@ export type Measurement = {
 	readonly atMs: number;
 	readonly node: {readonly usage: ResourceUsage; readonly isEarly: boolean};
 	readonly containers: readonly {readonly usage: ContainerId & ResourceUsage; readonly isEarly: boolean}[];
+	readonly traffic: readonly PodRates[];
 };
 
 /** `before` has the oldest sample first. */
@@ -40,7 +50,12 @@ export function measurementOf(newest: UsageSample, before: readonly UsageSample[
 		);
 		return {usage: {...figures.id, ...usage}, isEarly: isEarly(figures, usage)};
 	});
-	return {atMs: newest.atMs, node: {usage: node, isEarly: isEarly(newest.node, node)}, containers};
+	return {
+		atMs: newest.atMs,
+		node: {usage: node, isEarly: isEarly(newest.node, node)},
+		containers,
+		traffic: trafficOf(newest, before),
+	};
 }
 
 const isEarly = ({cpuNanos}: ResourceFigures, {cpuNanocores}: ResourceUsage): boolean =>
@@ -48,12 +63,18 @@ const isEarly = ({cpuNanos}: ResourceFigures, {cpuNanocores}: ResourceUsage): bo
 
 /** Of these pods, or of all. `isEarly`: something of it is. */
 export function reportOf(
-	{atMs, node, containers}: Measurement,
+	{atMs, node, containers, traffic}: Measurement,
 	uids: ReadonlySet<string> | undefined,
 ): {readonly report: UsageReport; readonly isEarly: boolean} {
 	const wanted = containers.filter(({usage}) => uids?.has(usage.uid) !== false);
+	const ofPods = traffic.filter(({uid}) => uids?.has(uid) !== false);
 	return {
-		report: {atMs, node: node.usage, containers: wanted.map(({usage}) => usage)},
+		report: {
+			atMs,
+			node: node.usage,
+			containers: wanted.map(({usage}) => usage),
+			...(ofPods.length === 0 ? {} : {traffic: ofPods}),
+		},
 		isEarly: [node, ...wanted].some(each => each.isEarly),
 	};
 }
@@ -64,9 +85,45 @@ const keyOf = ({id, attempt}: ContainerUsage): string => `${id.uid}/${id.contain
 /** Compared with the latest of the earlier ones that is far enough away, else with the oldest. */
 function usageOf(now: ResourceFigures, earlier: readonly ResourceFigures[]): ResourceUsage {
 	const {readAtMs, cpuNanos, memoryBytes} = now;
-	const since = earlier.findLast(each => readAtMs - each.readAtMs >= limits.usageWindowMs) ?? earlier[0];
+	const since = sinceOf(readAtMs, earlier);
 	const windowMs = since === undefined ? 0 : readAtMs - since.readAtMs;
 	const used = cpuNanos === undefined || since?.cpuNanos === undefined ? -1 : cpuNanos - since.cpuNanos;
-	if (windowMs < limits.usageLeastWindowMs || used < 0) return {cpuNanocores: undefined, windowMs: undefined, memoryBytes};
-	return {cpuNanocores: Math.round((used * 1_000) / windowMs), windowMs: Math.round(windowMs), memoryBytes};
+	if (since === undefined || windowMs < limits.usageLeastWindowMs || used < 0)
+		return {cpuNanocores: undefined, windowMs: undefined, memoryBytes};
+	const rates = ratesOf(now, since, windowMs);
+	return {
+		cpuNanocores: Math.round((used * 1_000) / windowMs),
+		windowMs: Math.round(windowMs),
+		memoryBytes,
+		...(Object.keys(rates).length === 0 ? {} : {rates}),
+	};
+}
+
+const sinceOf = <Figures extends {readonly readAtMs: number}>(readAtMs: number, earlier: readonly Figures[]): Figures | undefined =>
+	earlier.findLast(each => readAtMs - each.readAtMs >= limits.usageWindowMs) ?? earlier[0];
+
+const counters = {received: 'receivedBytes', sent: 'sentBytes', read: 'readBytes', written: 'writtenBytes'} as const;
+
+/** One that is less than before began anew, and says nothing. */
+const ratesOf = (now: Counters, since: Counters, windowMs: number): Rates =>
+	Object.fromEntries(
+		Object.entries(counters).flatMap(([name, counter]) => {
+			const [to, from] = [now[counter], since[counter]];
+			return to === undefined || from === undefined || to < from ? [] : [[name, Math.round(((to - from) * 1_000) / windowMs)]];
+		}),
+	);
+
+function trafficOf({node, traffic = []}: UsageSample, before: readonly UsageSample[]): readonly PodRates[] {
+	if (traffic.length === 0) return [];
+	const since = sinceOf(
+		node.readAtMs,
+		before.map(sample => ({readAtMs: sample.node.readAtMs, traffic: sample.traffic ?? []})),
+	);
+	const windowMs = node.readAtMs - (since?.readAtMs ?? node.readAtMs);
+	if (since === undefined || windowMs < limits.usageLeastWindowMs) return [];
+	const was = new Map(since.traffic.map(each => [each.uid, each]));
+	return traffic.flatMap(each => {
+		const from = was.get(each.uid);
+		return from === undefined ? [] : [{uid: each.uid, rates: ratesOf(each, from, windowMs)}];
+	});
 }

@@ -1,5 +1,5 @@
-// How much of its processors and memory a node uses, and each of its containers: told when it is asked, and sampled every some seconds for a while
-// after that. Where nobody asks nothing is measured, and nothing of it is ever stored.
+// How much of its processors and memory a node uses, and each of its containers: sampled every some seconds, kept for some minutes, told when somebody
+// asks. Nothing of it is ever stored. A simulated node, which has nothing to measure, samples for a while after it was asked.
 //
 // What is used of a processor is a difference between two samples, so those of the last seconds are kept, and one of before. The first question, and
 // one about what has only just begun, waits for a second sample.
@@ -19,15 +19,25 @@ import {
 import {usagePath} from '../../addresses.js';
 import {perform} from '../runtime/perform.js';
 import type {RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
-import {measurementOf, reportOf, type Measurement} from './report.js';
+import {historyOf, withPoint, type HistoryPoint, type UsageHistory} from './history.js';
+import {measurementOf, reportOf, type Measurement, type UsageReport} from './report.js';
 
-/** Answered with a `UsageReport`. */
+export type UsageInput = {
+	/** It samples whether anybody asks or not. */
+	readonly measuresAlways?: boolean;
+};
+
+/** Answered with a `UsageAnswer`. */
 export type ReadUsage = {
 	readonly type: 'readUsage';
 	/** Of containers of these pods; undefined: of all. */
 	readonly uids?: readonly string[] | undefined;
+	/** The last minutes as well, in so many steps; undefined: only what is used now. */
+	readonly steps?: number | undefined;
 	readonly replyTo?: ReplyTo | undefined;
 };
+
+export type UsageAnswer = UsageReport & {readonly history?: UsageHistory};
 
 export type UsageMessage =
 	/** It is time for a sample. */
@@ -36,24 +46,39 @@ export type UsageMessage =
 type Reader = {
 	readonly replyTo: ReplyTo;
 	readonly uids: ReadonlySet<string> | undefined;
+	readonly steps: number | undefined;
 	/** One sample has told too little: it takes what the next one tells. */
 	readonly isLast: boolean;
 };
 
 export type UsageState = {
+	readonly measuresAlways: boolean;
 	/** Oldest first. */
 	readonly samples: readonly UsageSample[];
 	/** What the newest tells: found once, however many ask. */
 	readonly measured: Measurement | undefined;
+	/** Oldest first. */
+	readonly history: readonly HistoryPoint[];
 	readonly readers: readonly Reader[];
 	readonly isSampling: boolean;
 	/** By the clock that never jumps. */
 	readonly askedAtMs: number;
 };
 
-export const usage: Behavior<null, UsageState, UsageMessage> = {
+export const usage: Behavior<UsageInput, UsageState, UsageMessage> = {
 	kind: 'Usage',
-	init: () => next({samples: [], measured: undefined, readers: [], isSampling: false, askedAtMs: 0}),
+	init({measuresAlways = false}) {
+		const state: UsageState = {
+			measuresAlways,
+			samples: [],
+			measured: undefined,
+			history: [],
+			readers: [],
+			isSampling: false,
+			askedAtMs: 0,
+		};
+		return measuresAlways ? sample(state) : next(state);
+	},
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'sample':
@@ -69,17 +94,17 @@ export const usage: Behavior<null, UsageState, UsageMessage> = {
 	describe: ({samples}) => (samples.length === 0 ? '' : `${samples.at(-1)?.containers.length ?? 0} containers measured`),
 };
 
-function read(state: UsageState, {uids, replyTo}: ReadUsage, context: Context): Next<UsageState> {
+function read(state: UsageState, {uids, steps, replyTo}: ReadUsage, context: Context): Next<UsageState> {
 	if (replyTo === undefined) return next(state);
-	const {samples, measured, readers, isSampling} = state;
+	const {samples, readers, isSampling} = state;
 	if (readers.length >= limits.usageReaders) {
 		return next(state, reply(replyTo, failed('ERR_BUSY', {address: usagePath, waiting: readers.length})));
 	}
 	const askedAtMs = context.monotonicMs;
 	const newest = samples.at(-1);
 	const isOfNow = newest !== undefined && askedAtMs - newest.node.readAtMs < limits.usageLeastWindowMs;
-	const reader: Reader = {replyTo, uids: uids === undefined ? undefined : new Set(uids), isLast: isOfNow};
-	const told = isOfNow ? answerOf(measured, {...reader, isLast: false}) : undefined;
+	const reader: Reader = {replyTo, uids: uids === undefined ? undefined : new Set(uids), steps, isLast: isOfNow};
+	const told = isOfNow ? answerOf(state, {...reader, isLast: false}, askedAtMs) : undefined;
 	if (told !== undefined) return next({...state, askedAtMs}, told);
 	const waiting = {...state, askedAtMs, readers: [...readers, reader]};
 	if (!isOfNow) return sample(waiting);
@@ -106,24 +131,33 @@ function sampled(state: UsageState, {outcome}: Extract<UsageMessage, {type: 'sam
 	}
 	const samples = withSample(state.samples, outcome.value);
 	const measured = measurementOf(outcome.value, samples.slice(0, -1));
-	const told = state.readers.map(reader => ({reader, effects: answerOf(measured, reader)}));
+	const now: UsageState = {...state, samples, measured, history: withPoint(state.history, measured, context.monotonicMs)};
+	const told = state.readers.map(reader => ({reader, effects: answerOf(now, reader, context.monotonicMs)}));
 	const readers = told.flatMap(({reader, effects}) => (effects === undefined ? [{...reader, isLast: true}] : []));
 	const effects = told.flatMap(({effects: each = []}) => each);
-	if (readers.length === 0) return rested({...state, samples, measured, readers}, effects, context);
-	return next({...state, samples, measured, readers}, [...effects, later(context, limits.usagePairMs)]);
+	if (readers.length === 0) return rested({...now, readers}, effects, context);
+	return next({...now, readers}, [...effects, later(context, limits.usagePairMs)]);
 }
 
 /** Nobody waits: it goes on as long as somebody may ask again soon. */
 function rested(state: UsageState, effects: readonly Effect[], context: Context): Next<UsageState> {
-	if (context.monotonicMs - state.askedAtMs < limits.usageKeptMs) return next(state, [...effects, later(context, limits.usageSampleMs)]);
-	return next({...state, samples: [], measured: undefined}, effects);
+	const goesOn = state.measuresAlways || context.monotonicMs - state.askedAtMs < limits.usageKeptMs;
+	if (goesOn) return next(state, [...effects, later(context, limits.usageSampleMs)]);
+	return next({...state, samples: [], measured: undefined, history: []}, effects);
 }
 
 /** Undefined: the next sample tells more, and the reader may wait for it. */
-function answerOf(measured: Measurement | undefined, {replyTo, uids, isLast}: Reader): readonly Effect[] | undefined {
+function answerOf(
+	{measured, history}: UsageState,
+	{replyTo, uids, steps, isLast}: Reader,
+	monotonicMs: number,
+): readonly Effect[] | undefined {
 	if (measured === undefined) return undefined;
 	const {report, isEarly} = reportOf(measured, uids);
-	return isEarly && !isLast ? undefined : reply(replyTo, succeeded(report));
+	if (isEarly && !isLast) return undefined;
+	const answer: UsageAnswer =
+		steps === undefined ? report : {...report, history: historyOf(history, monotonicMs, steps, report.containers)};
+	return reply(replyTo, succeeded(answer));
 }
 
 /** Of what is older than the window, the newest is enough. */

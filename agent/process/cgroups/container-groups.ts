@@ -16,7 +16,7 @@ import type {Clock} from '../../../system/time/clock.js';
 import {explained} from '../../os/explained.js';
 import type {ProcessStat} from '../../os/identity.js';
 import {figuresOf, type Figures} from '../../usage/group-files.js';
-import {figuresOfProcesses} from '../../usage/process-figures.js';
+import {disksOfProcesses, figuresOfProcesses} from '../../usage/process-figures.js';
 import {readSmall} from '../../usage/small-file.js';
 import {
 	foldersOf,
@@ -198,7 +198,7 @@ function treesFor(state: State, {memoryLimitBytes, cpuLimitMillis}: Limits): rea
 	return state.hierarchies.filter(tree => tree === memory || tree === cpu || state.gathering.includes(tree));
 }
 
-/** Time of processors is counted in every group of version 2, and in one of version 1 where the two controllers share a tree. */
+/** Time of processors is counted in every group of version 2, and in one of version 1 where the two controllers share a tree; disks in none of ours. */
 function figuresIn({hierarchies, finder}: State, name: string): Figures {
 	const groups = hierarchies.map(({version, base, controllers}) => ({version, folder: path.join(base, name), controllers}));
 	const counted = groups.map(group => ({
@@ -208,10 +208,12 @@ function figuresIn({hierarchies, finder}: State, name: string): Figures {
 	const told = counted.map(figuresOf);
 	const cpuNanos = told.find(each => each.cpuNanos !== undefined)?.cpuNanos;
 	const memoryBytes = told.find(each => each.memoryBytes !== undefined)?.memoryBytes;
-	if (cpuNanos !== undefined && memoryBytes !== undefined) return {cpuNanos, memoryBytes};
 	const pids = (readSmall(path.join(finder.base, name, 'cgroup.procs')) ?? '').split('\n').map(Number);
-	const single = figuresOfProcesses(pids.filter(pid => pid > 1));
-	return {cpuNanos: cpuNanos ?? single.cpuNanos, memoryBytes: memoryBytes ?? single.memoryBytes};
+	const processes = pids.filter(pid => pid > 1);
+	const disks = disksOfProcesses(processes);
+	if (cpuNanos !== undefined && memoryBytes !== undefined) return {cpuNanos, memoryBytes, ...disks};
+	const single = figuresOfProcesses(processes);
+	return {...disks, cpuNanos: cpuNanos ?? single.cpuNanos, memoryBytes: memoryBytes ?? single.memoryBytes};
 }
 
 function remove({hierarchies}: State, name: string): void {

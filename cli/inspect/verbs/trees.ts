@@ -1,17 +1,18 @@
 // `tree`, `ls` and `top`: many actors at once.
 
-import {AppError, rowOf} from '../../../api/errors.js';
+import {AppError} from '../../../api/errors.js';
 import type {ActorLook, ActorTree, LookAnswer, OfSystem, TopBy} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {usageError} from '../../command.js';
+import {repeated} from '../../screen/live-view.js';
+import {pause} from '../../screen/pause.js';
 import {widthFor} from '../../screen/text-width.js';
-import {repeated} from '../live-view.js';
 import {drawList} from '../looks-view.js';
 import {root, shownPlace, type Place} from '../places.js';
 import {countsOf, noRates, ratesSince, type RateOf} from '../rates.js';
 import {resolve} from '../resolve.js';
-import {columnsOf, formatOf, pause, show, showEntry, viewOf} from '../printing.js';
+import {columnsOf, formatOf, show, showEntry, viewOf} from '../printing.js';
 import {drawTop} from '../top-view.js';
 import {childrenOf, drawSystems, drawTree, flattened, textsOf} from '../tree-view.js';
 import type {Shell, VerbCall, VerbRun} from '../verb.js';
@@ -75,7 +76,9 @@ export const tree: VerbRun = async call => {
 		return throwUnreachable(trees);
 	}
 	if (format === undefined)
-		return repeated(call, async () => draw().then(({text, widthOf}) => ({lines: text.trimEnd().split('\n'), widthOf})), passing);
+		return repeated({terminal: call.shell.terminal, signal: call.signal}, async () =>
+			draw().then(({text, widthOf}) => ({lines: text.trimEnd().split('\n'), widthOf})),
+		);
 	while (!call.signal.aborted) {
 		await showEntry(call, format, documentOf(await look()));
 		await pause(limits.inspectEachMs, call.signal);
@@ -92,10 +95,6 @@ function throwUnreachable(trees: Trees): void {
 	const silent = trees.flatMap(one => ('problem' in one ? [one.system] : []));
 	if (silent.length > 0) throw new AppError('ERR_NOT_REACHABLE', {message: `${silent.join(', ')} did not answer`});
 }
-
-/** What asking again can mend. */
-export const passing = (error: unknown): string | undefined =>
-	error instanceof AppError && (rowOf(error.code).retryable || error.code === 'ERR_NOT_REACHABLE') ? error.message : undefined;
 
 export const ls: VerbRun = async call => {
 	const {place} = await resolve(call.inputs[0], call.shell);
@@ -141,7 +140,7 @@ export const top: VerbRun = async call => {
 			widthOf: view.widthOf,
 		};
 	};
-	if (shell.terminal.screen !== undefined && !flags.on('once')) return repeated(call, draw, passing);
+	if (shell.terminal.screen !== undefined && !flags.on('once')) return repeated({terminal: shell.terminal, signal: call.signal}, draw);
 	await shell.page(`${(await draw()).lines.join('\n')}\n`);
 };
 

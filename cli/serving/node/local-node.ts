@@ -44,6 +44,7 @@ export function openLocalNode({context, onLifecycle, name, ...rest}: LocalNodeOp
 				...rest,
 				name,
 				labels: labelsOf(name),
+				measuresAlways: rest.runtime.info().name !== 'simulated',
 				observer: observerOf(log, onLifecycle),
 				onSyncRefused: why => log.error(why),
 				onEscalation: error => fail(`the actor system of node "${name}" failed for good: ${error.message}`),

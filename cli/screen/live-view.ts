@@ -1,20 +1,24 @@
 // Lines that are drawn again in place.
 
+import {AppError, rowOf} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
-import type {Region} from '../screen/region.js';
-import type {WidthOf} from '../screen/text-width.js';
-import {pause} from './printing.js';
-import type {VerbCall} from './verb.js';
+import {pause} from './pause.js';
+import type {Region} from './region.js';
+import type {Terminal} from './terminal.js';
+import type {WidthOf} from './text-width.js';
 
 /**
  * Draws again and again until the signal fires: in place on a screen, else one after the other. A failure in between, such as a server that
  * restarts, is shown and tried again; the first is thrown.
  */
 export async function repeated(
-	{shell: {terminal}, signal}: VerbCall,
+	{
+		terminal,
+		signal,
+		everyMs = limits.inspectEachMs,
+	}: {readonly terminal: Terminal; readonly signal: AbortSignal; readonly everyMs?: number},
 	draw: (screen: Region | undefined) => Promise<{readonly lines: readonly string[]; readonly widthOf?: WidthOf}>,
-	isPassing: (error: unknown) => string | undefined,
 ): Promise<void> {
 	const {screen} = terminal;
 	let last: Awaited<ReturnType<typeof draw>> | undefined;
@@ -25,7 +29,7 @@ export async function repeated(
 			try {
 				last = await draw(screen);
 			} catch (error) {
-				problem = isPassing(error);
+				problem = passing(error);
 				if (last === undefined || problem === undefined) throw error;
 			}
 			if (signal.aborted && last === undefined) break;
@@ -33,7 +37,7 @@ export async function repeated(
 			if (screen === undefined) terminal.out(lines.map(line => `${line}\n`).join(''));
 			else screen.draw(withinRows(lines, screen.rows()), last?.widthOf);
 			// What took long already is asked for again soon.
-			await pause(Math.max(limits.liveFrameMs, limits.inspectEachMs - (systemClock.monotonicMs() - beganMs)), signal);
+			await pause(Math.max(limits.liveFrameMs, everyMs - (systemClock.monotonicMs() - beganMs)), signal);
 		}
 	} finally {
 		screen?.keep();
@@ -45,3 +49,7 @@ function withinRows(lines: readonly string[], rows: number): readonly string[] {
 	const room = Math.max(1, rows - 1);
 	return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`];
 }
+
+/** What asking again can mend. */
+const passing = (error: unknown): string | undefined =>
+	error instanceof AppError && (rowOf(error.code).retryable || error.code === 'ERR_NOT_REACHABLE') ? error.message : undefined;
