@@ -91,6 +91,7 @@ import {createLanes, createTurns} from './os/turns.js';
 import {createInstances, type Artifacts} from './process/start/instances.js';
 import {lostSandbox, noInstance, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
+import {openHostRoom} from './usage/host-room.js';
 import {takeSample, type Links} from './usage/sample.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import type {HostPaths} from './volumes/host-paths.js';
@@ -328,6 +329,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		connection,
 		said,
 		measured: openContainerUsage(),
+		room: openHostRoom(directory),
 		links: () => options.network?.links() ?? noLinks,
 		sessions,
 		connections: createConnections(sessions, clock),
@@ -414,7 +416,7 @@ function handlersOf(parts: Parts): Handlers {
 				live?.started === undefined || live.engineId === undefined ? [] : [{id, engineId: live.engineId, started: live.started}],
 			);
 			const links = new Map([...parts.links()].filter(([uid]) => sandboxes.find(uid) !== undefined));
-			takeSample(parts.measured(running), parts.clock, links).then(sample => done(succeeded(sample)), failing(done));
+			takeSample(parts.measured(running), parts.clock, {links, room: parts.room}).then(sample => done(succeeded(sample)), failing(done));
 		},
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),

@@ -45,6 +45,7 @@ import {createLeases} from './leases/leases.js';
 import {createLogReader} from './logs/log-reader.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import {explained, systemFailure} from './os/explained.js';
+import {openHostRoom} from './usage/host-room.js';
 import {takeSample, type Links} from './usage/sample.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
@@ -262,6 +263,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		hostPaths,
 		podHomes,
 		usage,
+		room: openHostRoom(directory),
 		volumes,
 		leases,
 		homes,
@@ -344,7 +346,7 @@ function handlersOf(parts: Parts): Handlers {
 			const measured = [...containers.running()].flatMap(({id, live}) =>
 				live === undefined ? [] : [{id, attempt: live.attempt, read: () => parts.groups.figures(id, live.attempt)}],
 			);
-			takeSample(measured, parts.clock, linksOf(parts)).then(
+			takeSample(measured, parts.clock, {links: linksOf(parts), room: parts.room}).then(
 				sample => done(succeeded(sample)),
 				(error: unknown) => done(systemFailure(error)),
 			);

@@ -824,6 +824,9 @@ export const limits = {
 	usageWindowMs: 5_000,
 	usageLeastWindowMs: 1_000,
 	usagePairMs: 1_200,
+	/** How long a node that was short of something is told as that, and how long an eviction may take before there is another one. */
+	pressureHoldMs: 60_000,
+	evictionWaitMs: 60_000,
 	/** Containers of a node that are measured, and how long in one turn before everything else has its own. */
 	usageContainers: 4_096,
 	usageTurnMs: 4,

@@ -88,7 +88,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'cluster',
 		'objects',
 	],
-	'actors/node': ['sync', 'pods', 'containers', 'network', 'cache', 'usage', 'runtime'],
+	'actors/node': ['usage', 'sync', 'pods', 'containers', 'network', 'cache', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
 	agent: [
 		'way-check',

@@ -30,7 +30,7 @@ export const nodeRoot: Behavior<NodeRootInput, null, NodeRootMessage> = {
 	receive: () => undefined,
 };
 
-const tree = ({measuresAlways = false, ...input}: NodeRootInput): Effect[] => [
+const tree = ({measuresAlways = false, thresholds, ...input}: NodeRootInput): Effect[] => [
 	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: configPath, behavior: configCache.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: networkPath, behavior: network.kind, input: null, restart: 'permanent'},
@@ -38,7 +38,13 @@ const tree = ({measuresAlways = false, ...input}: NodeRootInput): Effect[] => [
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
-	{type: 'spawn', name: usagePath, behavior: usage.kind, input: {measuresAlways} satisfies UsageInput, restart: 'permanent'},
+	{
+		type: 'spawn',
+		name: usagePath,
+		behavior: usage.kind,
+		input: {measuresAlways, ...(thresholds === undefined ? {} : {thresholds})} satisfies UsageInput,
+		restart: 'permanent',
+	},
 	{type: 'spawn', name: syncPath, behavior: syncClient.kind, input, snapshot: seenKey, restart: 'permanent'},
 	spawnInspector,
 ];

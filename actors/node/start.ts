@@ -1,6 +1,7 @@
 // A node's system, wired to its runtime and its bus.
 
 import type {Outcome} from '../../api/errors.js';
+import type {EvictionThresholds} from '../../api/eviction-thresholds.js';
 import {address, controlSystem} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Labels} from '../../api/object.js';
@@ -50,6 +51,8 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly followsAny?: boolean;
 	/** It measures what is used whether anybody asks or not. */
 	readonly measuresAlways?: boolean;
+	/** Below which its host is short of something, so that pods are ended; left out: nobody looks. */
+	readonly thresholds?: EvictionThresholds;
 	/** Admins may make faults in it. */
 	readonly faults?: boolean;
 	/** It is cut off from other systems by a fault, or is so no more: what goes past its links should follow. */
@@ -74,6 +77,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 		followsAny = false,
 		secrets = noSecrets,
 		measuresAlways = false,
+		thresholds,
 		faults = false,
 		onPartition,
 		...rest
@@ -102,6 +106,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 				labels,
 				info: runtime.info(),
 				measuresAlways,
+				...(thresholds === undefined ? {} : {thresholds}),
 				...(followsAny ? {followsAny} : {}),
 			}),
 			perform: withInspect(

@@ -31,7 +31,13 @@ export type RuntimeInfo = {
 	/** Of pods that it runs now. Undefined: an agent of before there were classes, which runs `process`. */
 	readonly classes?: readonly RuntimeClass[] | undefined;
 	/** Conditions of the node, such as SharedNetwork. */
-	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
+	readonly conditions: readonly {
+		readonly type: string;
+		/** Left out: True. */
+		readonly status?: 'True' | 'False';
+		readonly reason: string;
+		readonly message: string;
+	}[];
 	/** Where it keeps volumes of class `local`: absolute; undefined: nowhere. */
 	readonly localVolumes?: string | undefined;
 	/** Undefined: the agent serves no network, or is of before there was one. */

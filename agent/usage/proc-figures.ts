@@ -1,7 +1,8 @@
 // What /proc says of the processor, the memory and the disks that processes use, and the whole host. Pure.
 //
-// Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5), proc_stat(5), proc_meminfo(5).
+// Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5), proc_stat(5), proc_meminfo(5), proc_loadavg(5).
 
+import type {Left} from '../../actors/node/runtime/runtime-port.js';
 import type {DiskFigures} from './traffic-figures.js';
 
 /** The kernel tells times in these, whatever its own clock is. */
@@ -42,6 +43,19 @@ export function hostNanos(stat: string): number | undefined {
 export function hostBytes(meminfo: string): number | undefined {
 	const [total, available] = [kibibytesOf(meminfo, 'MemTotal'), kibibytesOf(meminfo, 'MemAvailable')];
 	return total === undefined || available === undefined ? undefined : Math.max(0, total - available);
+}
+
+/** `/proc/meminfo`: what programs could still have. */
+export function memoryLeft(meminfo: string): Left | undefined {
+	const [all, free] = [kibibytesOf(meminfo, 'MemTotal'), kibibytesOf(meminfo, 'MemAvailable')];
+	return all === undefined || free === undefined ? undefined : {free, all};
+}
+
+/** `/proc/loadavg`, whose fourth word has how many threads there are, of as many as the smaller of these bounds allows. */
+export function processesLeft(loadavg: string, bounds: readonly number[]): Left | undefined {
+	const [, threads] = /^\S+ \S+ \S+ \d{1,10}\/(\d{1,10}) /.exec(loadavg) ?? [];
+	const all = Math.min(...bounds);
+	return threads === undefined || !(all > 0) ? undefined : {free: Math.max(0, all - Number(threads)), all};
 }
 
 function nanosOf(words: readonly string[], count: number): number | undefined {

@@ -1,7 +1,7 @@
 // One sample of what a node and the containers on it use, taken in slices so that everything else has its turn.
 
 import {limits} from '../../api/limits.js';
-import type {ContainerId, ContainerUsage, PodTraffic, UsageSample} from '../../actors/node/runtime/runtime-port.js';
+import type {ContainerId, ContainerUsage, HostRoom, PodTraffic, UsageSample} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
 import {turn} from '../os/turn.js';
 import type {Figures} from './group-files.js';
@@ -15,8 +15,12 @@ export type Measured = {readonly id: ContainerId; readonly attempt: number; read
 /** By the pod's uid: the host's end of its cable. */
 export type Links = ReadonlyMap<string, string>;
 
+/** What else is told of the host. */
+export type Host = {readonly links?: Links; readonly room?: (() => HostRoom) | undefined};
+
 /** Rejects with what `read` throws. */
-export async function takeSample(measured: Iterable<Measured>, clock: Clock, links: Links = new Map()): Promise<UsageSample> {
+export async function takeSample(measured: Iterable<Measured>, clock: Clock, host: Host = {}): Promise<UsageSample> {
+	const {links = new Map<string, string>(), room} = host;
 	const interfaces = trafficOf(readSmall('/proc/net/dev') ?? '');
 	const node = {
 		readAtMs: clock.monotonicMs(),
@@ -40,7 +44,7 @@ export async function takeSample(measured: Iterable<Measured>, clock: Clock, lin
 		const readAtMs = clock.monotonicMs();
 		containers.push({id, attempt, readAtMs, ...figuresOf()});
 	}
-	return {atMs: clock.nowMs(), node, ...(traffic.length === 0 ? {} : {traffic}), containers};
+	return {atMs: clock.nowMs(), node, ...(room === undefined ? {} : {room: room()}), ...(traffic.length === 0 ? {} : {traffic}), containers};
 }
 
 const hostMemory = (): number | undefined => hostBytes(readSmall('/proc/meminfo') ?? '');

@@ -11,9 +11,12 @@ import {shown} from '../shown.js';
 
 export type PriorityClass = ApiObject & ShapeOf<typeof content>;
 
+/** Of this priority and above are pods without which the cluster does not work. */
+export const criticalPriority = 2_000_000_000;
+
 /** Classes that every cluster has, as Kubernetes has them: no other class may be above the highest value of a user. */
 export const systemPriorities: ReadonlyMap<string, number> = new Map([
-	['system-cluster-critical', 2_000_000_000],
+	['system-cluster-critical', criticalPriority],
 	['system-node-critical', 2_000_001_000],
 ]);
 

@@ -1,5 +1,6 @@
 // Commands that start, stop and keep a cluster.
 
+import {usualThresholds} from '../../api/eviction-thresholds.js';
 import type {CommandSpec, FlagSpecs} from '../command.js';
 import {limits} from '../../api/limits.js';
 import {agentHomeFlags, clusterFlags, documentFlag, homeFlags} from '../command-line/flags.js';
@@ -41,6 +42,11 @@ const runtimeFlags: FlagSpecs = {
 		type: 'boolean',
 		about:
 			'pods may have the network of this host; those of Docker all that gives them the host: privileged, its namespaces, any capability',
+	},
+	'eviction-hard': {
+		type: 'string',
+		value: 'SIGNAL<LEAST,…',
+		about: `below which this host is short of something, so that pods are ended, or none (${usualThresholds})`,
 	},
 	'warm-sandboxes': {
 		type: 'number',

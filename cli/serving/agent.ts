@@ -107,6 +107,7 @@ async function startNode(
 		onLifecycle: () => undefined,
 		onPartition: uplink.silence,
 		followsAny,
+		thresholds: options.thresholds,
 	});
 	closers.add(async () => {
 		uplink.announceRestart();

@@ -1,5 +1,6 @@
 // The flags of the serving commands become checked options. All that is wrong is told at once.
 
+import {parseEvictionThresholds, usualThresholds, type EvictionThresholds} from '../../api/eviction-thresholds.js';
 import path from 'node:path';
 import {defaultEngineUrl, parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
 import {overlays} from '../../agent/pod-network/peers.js';
@@ -166,9 +167,13 @@ export function nodePortsOf(flags: Flags, problems: string[]): readonly string[]
 }
 
 /** What bounds the programs of pods, and where they keep what stays. */
-export const podBoundsOf = (flags: Flags, problems: string[]): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'volumes'> => ({
+export const podBoundsOf = (
+	flags: Flags,
+	problems: string[],
+): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'thresholds' | 'volumes'> => ({
 	podUsers: podUsersOf(flags, problems),
 	maxProcesses: maxProcessesOf(flags, problems),
+	thresholds: thresholdsOf(flags, problems),
 	volumes: volumesOf(flags, problems),
 });
 
@@ -215,6 +220,14 @@ function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
 	if (typeof range !== 'string') return range;
 	problems.push(`--pod-users ${range}`);
 	return undefined;
+}
+
+/** `--eviction-hard`. */
+function thresholdsOf(flags: Flags, problems: string[]): EvictionThresholds {
+	const thresholds = parseEvictionThresholds(flags.text('eviction-hard') ?? usualThresholds);
+	if (typeof thresholds !== 'string') return thresholds;
+	problems.push(`--eviction-hard ${thresholds}`);
+	return {};
 }
 
 /** `--max-processes`; undefined where it was not given. */

@@ -1,5 +1,6 @@
 // What the serving commands were asked for, checked.
 
+import type {EvictionThresholds} from '../../api/eviction-thresholds.js';
 import type {HostPort} from '../../api/host-port.js';
 import type {EngineAddress} from '../../agent/docker/engine/engine-url.js';
 import type {Overlay} from '../../agent/pod-network/peers.js';
@@ -66,6 +67,8 @@ export type HostOptions = {
 	readonly dockerProblem: string | undefined;
 	/** Pods of Docker may have what gives them the host. */
 	readonly allowPrivileged: boolean;
+	/** Below which the host is short of something. */
+	readonly thresholds: EvictionThresholds;
 	/** How many of them are kept ready; undefined: nobody said. */
 	readonly warmSandboxes: number | undefined;
 	/** Undefined: a range that follows from the home. */

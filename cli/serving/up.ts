@@ -161,6 +161,7 @@ async function openNodeOf(name: string, {options, context, closers, term, server
 		measure: () => false,
 		onLifecycle: term.onLifecycle,
 		followsAny: options.isNew,
+		thresholds: options.thresholds,
 	});
 	const {connectFunction} = runtime;
 	return {node, pods, ...(connectFunction === undefined ? {} : {connectFunction})};

@@ -5,7 +5,7 @@ import {failed, succeeded} from '../../api/errors.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
 import {have, type AssignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {hand} from '../../actors/node/pods/hand.js';
-import type {Assign} from '../../actors/node/pods/hand-state.js';
+import type {Assign, Evict} from '../../actors/node/pods/hand-state.js';
 import type {Assignment} from '../../actors/protocol/sync-message.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
@@ -669,4 +669,25 @@ test('what serves traffic is told when an instance of a function is ready, and w
 	resumed.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
 	t.deepEqual(toNetwork(resumed), [{type: 'instanceChanged', uid: 'uid-of-web', instance}], 'after a restart of the agent');
 	t.deepEqual(toNetwork(running()), []);
+});
+
+test('a pod that is evicted has failed, says why, ends its containers and starts none; the next agent knows it', t => {
+	const tree = running();
+	const evict = (uid: string, message: string): void => {
+		const asked: Evict = {type: 'evict', uid, message};
+		tree.tell(handAddress, asked);
+	};
+	evict('another', 'not this one');
+	t.deepEqual([...tree.open.keys()], []);
+	evict('uid-of-web', 'the node was low on resource: memory');
+	t.deepEqual([...tree.open.keys()], [stopFor(30_000)]);
+	const last = reportsOf(tree).at(-1);
+	t.like(last?.status, {phase: 'Failed', reason: 'Evicted', message: 'the node was low on resource: memory'});
+	t.true(last?.events.some(({reason}) => reason === 'Evicted'));
+	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 143})));
+	t.deepEqual([...tree.open.keys()], [], 'it is not started again');
+	t.like(reportsOf(tree).at(-1)?.status, {phase: 'Failed', reason: 'Evicted'});
+	const told = reportsOf(tree).length;
+	evict('uid-of-web', 'again');
+	t.is(reportsOf(tree).length, told);
 });

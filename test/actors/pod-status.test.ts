@@ -1,5 +1,6 @@
 // A pod's phase and conditions from the states of its containers, as Kubernetes computes them.
 
+import {overdueFailure} from '../../actors/node/pods/pod-failure.js';
 import test from 'ava';
 import type {ContainerState, ContainerStatus, PodPhase, RestartPolicy} from '../../api/kinds/pod.js';
 import {podStatusOf, type PodView} from '../../actors/node/pods/pod-status.js';
@@ -28,7 +29,7 @@ function viewOf(given: readonly State[], policy: RestartPolicy = 'Always', overr
 		problem: undefined,
 		containers,
 		awaited: undefined,
-		isOverdue: false,
+		failure: undefined,
 		startedAtMs: nowMs,
 		previous: undefined,
 		...overrides,
@@ -125,7 +126,7 @@ test('who waits for its turn says what the pod waits for', t => {
 });
 
 test('a pod past its deadline has failed, whatever its containers did', t => {
-	const status = podStatusOf(viewOf(['running', 'done'], 'Always', {isOverdue: true}), nowMs);
+	const status = podStatusOf(viewOf(['running', 'done'], 'Always', {failure: overdueFailure}), nowMs);
 	t.like(status, {phase: 'Failed', reason: 'DeadlineExceeded'});
-	t.deepEqual(readiness(viewOf(['running'], 'Always', {isOverdue: true})), [['False', 'PodFailed', undefined]]);
+	t.deepEqual(readiness(viewOf(['running'], 'Always', {failure: overdueFailure})), [['False', 'PodFailed', undefined]]);
 });

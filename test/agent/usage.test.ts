@@ -199,14 +199,12 @@ troupe1a2b-0007:30 1 0 0 0 0 0 0 40 1 0 0 0 0 0 0
 	t.deepEqual(interfaces.get('troupe1a2b-0007'), {receivedBytes: 30, sentBytes: 40});
 	for (const text of rubbish) t.is(hostTraffic(trafficOf(text)), undefined);
 	const own = trafficOf(readSmall('/proc/net/dev') ?? '').get('lo');
-	const {traffic} = await takeSample(
-		[],
-		systemClock,
-		new Map([
+	const {traffic} = await takeSample([], systemClock, {
+		links: new Map([
 			['a', 'lo'],
 			['b', 'none'],
 		]),
-	);
+	});
 	t.deepEqual(
 		traffic?.map(({uid}) => uid),
 		['a'],

@@ -4,6 +4,7 @@ import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, rm, stat, writeFile, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {parseEvictionThresholds, usualThresholds, type EvictionThresholds} from '../../api/eviction-thresholds.js';
 import {readAgentOptions} from '../../cli/commands/agent.js';
 import {nameOfStored} from '../../cli/commands/restore.js';
 import {cachePlaceOf} from '../../cli/serving/node/cache-place.js';
@@ -62,6 +63,7 @@ test('up takes its defaults from the contract', async t => {
 		isNew: false,
 		faults: false,
 		maxProcesses: undefined,
+		thresholds: parseEvictionThresholds(usualThresholds) as EvictionThresholds,
 		detach: false,
 	});
 });
@@ -80,6 +82,7 @@ test('what up was asked for survives the way into the background', async t => {
 		'--host-paths=/mnt/a b',
 		'--pod-users=200000-265535',
 		'--max-processes=64',
+		'--eviction-hard=memory.available<10%,nodefs.available<3Gi',
 	];
 	const options = await upOptions(...asked);
 	const words = wordsInBackground(await flagsOf('up', ...asked, '--detach', '--broker=mqtt://control:geheim@h:1', '--home', '/h'));

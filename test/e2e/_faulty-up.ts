@@ -54,6 +54,7 @@ const options: UpOptions = {
 	simulatedNodes: 0,
 	podUsers: undefined,
 	maxProcesses: undefined,
+	thresholds: {},
 	volumes: undefined,
 	hostPaths: [],
 	grace: undefined,

@@ -59,7 +59,7 @@ function taintsAs(node: NodeObject, {state}: Finding, nowMs: number): readonly T
 const withoutTaint = (taints: readonly Taint[] | undefined): readonly Taint[] | undefined =>
 	taints?.filter(({key}) => key !== unreachableTaint);
 
-function withTaints({spec}: NodeObject, taints: readonly Taint[] | undefined): NodeSpec {
+export function withTaints({spec}: NodeObject, taints: readonly Taint[] | undefined): NodeSpec {
 	const {taints: _before, ...rest} = spec ?? {};
 	return taints === undefined || taints.length === 0 ? rest : {...rest, taints};
 }

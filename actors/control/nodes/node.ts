@@ -13,6 +13,7 @@ import {controller, type Handled} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isLost} from '../pods/eviction.js';
 import {confirmedLost, findingEvents, withFinding, type Finding} from './node-finding.js';
+import {pressureEvents, staysUntold, withPressureTaints} from './node-pressure.js';
 import {nodeTerms} from '../pods/node-terms.js';
 import {isUnstamped, stamped} from '../pods/taint-eviction.js';
 
@@ -81,9 +82,13 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		...(info.localVolumes === undefined ? {} : {localVolumes: info.localVolumes}),
 		...(info.network === undefined ? {} : {network: networkOf(info.network)}),
 	};
-	const object: NodeObject = {...node, status};
+	const object = withPressureTaints({...node, status});
 	const ready = wasReady ? [] : [normal('NodeReady', `node ${node.metadata.name} is heard: ${info.name} ${info.version}`)];
-	return {ok: true, object, effects: [...ready, ...dockerEvents(node, object, info), ...subnetWish(object)]};
+	return {
+		ok: true,
+		object,
+		effects: [...ready, ...dockerEvents(node, object, info), ...pressureEvents(node, object), ...subnetWish(object)],
+	};
 }
 
 /** Not more than that: what comes from the agent may be longer some day. */
@@ -131,11 +136,11 @@ function dockerEvents(before: NodeObject, after: NodeObject, {classes = []}: Run
 const classesOfBefore: readonly RuntimeClass[] = ['process'];
 
 function conditionsOf(node: NodeObject, info: RuntimeInfo, nowMs: number): readonly NodeCondition[] {
-	const told = info.conditions.map(({type, reason, message}) => ({type, status: 'True', reason, message}) as const);
+	const told = info.conditions.map(({type, status = 'True', reason, message}) => ({type, status, reason, message}) as const);
 	const ready = {type: 'Ready', status: 'True', reason: 'AgentReady', message: 'the agent is heard'} as const;
 	// What the runtime does not say any more is over.
 	const present = (node.status?.conditions ?? []).filter(
-		({type}) => type === 'ActorFailed' || type === 'Ready' || told.some(each => each.type === type),
+		({type}) => type === 'ActorFailed' || type === 'Ready' || told.some(each => each.type === type) || staysUntold(type, told),
 	);
 	return [ready, ...told].reduce(
 		(conditions, condition) => withCondition(conditions, condition, nowMs),

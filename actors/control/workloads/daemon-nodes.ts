@@ -1,5 +1,6 @@
 // Which nodes a DaemonSet has a pod on. After nodeShouldRunDaemonPod of Kubernetes.
 
+import {pressureTaints} from '../../../api/node-pressure.js';
 import type {DaemonSet} from '../../../api/kinds/daemonset.js';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import type {PodSpec, Toleration} from '../../../api/shapes/pod.js';
@@ -14,9 +15,9 @@ import {matchesNode} from '../pods/node-affinity.js';
 const borne = [
 	{key: 'node.kubernetes.io/not-ready', effect: 'NoExecute'},
 	{key: unreachableTaint, effect: 'NoExecute'},
-	{key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule'},
-	{key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule'},
-	{key: 'node.kubernetes.io/pid-pressure', effect: 'NoSchedule'},
+	{key: pressureTaints.DiskPressure, effect: 'NoSchedule'},
+	{key: pressureTaints.MemoryPressure, effect: 'NoSchedule'},
+	{key: pressureTaints.PIDPressure, effect: 'NoSchedule'},
 	{key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule'},
 ] as const;
 

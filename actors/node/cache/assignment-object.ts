@@ -17,6 +17,8 @@ export type AssignmentObject = ApiObject<{
 	readonly surplus?: true;
 	/** It ran for longer than it may: its containers are ended, and not started again. */
 	readonly overdue?: true;
+	/** The node was short of something and ended it, in these words; likewise. */
+	readonly evicted?: string;
 }>;
 
 export const assignments = 'assignments';
@@ -44,15 +46,20 @@ export function assignmentObject(assignment: Assignment, version: AssignmentVers
 export const asSurplus = (object: AssignmentObject): AssignmentObject =>
 	object.spec === undefined || object.spec.surplus === true ? object : {...object, spec: {...object.spec, surplus: true}};
 
-/** The same pod with what is newly wanted of it: since when it is here stays, and that its time is over. */
+/** The same pod with what is newly wanted of it: since when it is here stays, and why it has failed. */
 export function reassigned(old: AssignmentObject, assignment: Assignment, version: AssignmentVersion): AssignmentObject {
-	const overdue = old.spec?.overdue === true ? {overdue: true as const} : {};
-	return {...old, spec: {assignment, version, ...overdue}};
+	const {overdue, evicted} = old.spec ?? {};
+	const kept = {...(overdue === undefined ? {} : {overdue}), ...(evicted === undefined ? {} : {evicted})};
+	return {...old, spec: {assignment, version, ...kept}};
 }
 
 /** The same, past its deadline. */
 export const asOverdue = (object: AssignmentObject): AssignmentObject =>
 	object.spec === undefined || object.spec.overdue === true ? object : {...object, spec: {...object.spec, overdue: true}};
+
+/** The same, ended for the sake of its node. */
+export const asEvicted = (object: AssignmentObject, message: string): AssignmentObject =>
+	object.spec === undefined ? object : {...object, spec: {...object.spec, evicted: message}};
 
 /** What the cache of this node holds, as a hello tells it. */
 export function have(known: Known): {readonly [key: ObjectKey]: string} {

@@ -6,9 +6,9 @@ import {next, tell, type Context, type Effect, type Next} from '../../../system/
 import {podWarning} from '../../protocol/sync-message.js';
 import {asOverdue} from '../cache/assignment-object.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
-import {assignmentIn, isOverdue, type HandState} from './hand-state.js';
+import {assignmentIn, hasFailed, type HandState} from './hand-state.js';
 import {stop} from './hand-stop.js';
-import {deadlineExceeded} from './pod-status.js';
+import {deadlineExceeded} from './pod-failure.js';
 
 const lengthMsOf = ({object}: HandState): number | undefined => {
 	const seconds = assignmentIn(object).spec.activeDeadlineSeconds;
@@ -18,7 +18,7 @@ const lengthMsOf = ({object}: HandState): number | undefined => {
 /** The timer of a pod that has a deadline. */
 export function deadlineOf(state: HandState): Effect[] {
 	const lengthMs = lengthMsOf(state);
-	return lengthMs === undefined || isOverdue(state) ? [] : [deadlineAt(state.startedAtMs + lengthMs, lengthMs)];
+	return lengthMs === undefined || hasFailed(state) ? [] : [deadlineAt(state.startedAtMs + lengthMs, lengthMs)];
 }
 
 const deadlineAt = (atMs: number, atMostMs: number): Effect => ({
@@ -40,7 +40,7 @@ export const deadlineToJudge = (state: HandState, {self, nowMs}: Context): Effec
 
 function isPast(state: HandState, nowMs: number): boolean {
 	const lengthMs = lengthMsOf(state);
-	return lengthMs !== undefined && nowMs >= state.startedAtMs + lengthMs && state.ending === 'no' && !isOverdue(state);
+	return lengthMs !== undefined && nowMs >= state.startedAtMs + lengthMs && state.ending === 'no' && !hasFailed(state);
 }
 
 /** The timer went by what the clock said when it was set; the clock was set back since. */

@@ -7,7 +7,7 @@ import {besides, leasesPath, podKey} from '../../addresses.js';
 import {podWarning, type Assignment} from '../../protocol/sync-message.js';
 import {sandboxContent} from './hand-content.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, isLost, isOverdue, type HandState} from './hand-state.js';
+import {assignmentIn, isLost, hasFailed, type HandState} from './hand-state.js';
 import type {WantLease} from './leases.js';
 import {containersIn} from './start-order.js';
 
@@ -27,7 +27,7 @@ export function wantAgain(state: HandState, context: Context): Effect[] {
 
 export function leaseHeld(state: HandState, context: Context): Next<HandState> {
 	const now: HandState = {...state, leased: true};
-	return next(now, now.ending === 'no' && !isOverdue(now) ? sandboxContent(now, context) : []);
+	return next(now, now.ending === 'no' && !hasFailed(now) ? sandboxContent(now, context) : []);
 }
 
 /** Runtime and watchdogs have killed what ran, each by itself; the hand starts it again when the lease is back. */

@@ -5,7 +5,7 @@ import type {PodStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Context, type Next} from '../../../system/kernel/behavior.js';
 import {besides, podKey, syncPath} from '../../addresses.js';
 import type {PodEvent} from '../../protocol/sync-message.js';
-import {assignmentIn, isOverdue, type HandState, type PodReport} from './hand-state.js';
+import {assignmentIn, failureOf, type HandState, type PodReport} from './hand-state.js';
 import {podStatusOf} from './pod-status.js';
 import {readinessTold} from './ready-instance.js';
 import {containersIn} from './start-order.js';
@@ -32,4 +32,4 @@ export const isUnknown = ({object, problem, containers, unsettled}: HandState): 
 	containersIn(assignmentIn(object).spec).some(({container: {name}}) => containers[name] === undefined || unsettled.includes(name));
 
 export const statusOf = (state: HandState, nowMs: number): PodStatus =>
-	podStatusOf({...state, assignment: assignmentIn(state.object), isOverdue: isOverdue(state), previous: state.reported}, nowMs);
+	podStatusOf({...state, assignment: assignmentIn(state.object), failure: failureOf(state), previous: state.reported}, nowMs);

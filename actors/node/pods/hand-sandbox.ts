@@ -9,7 +9,7 @@ import type {Sandbox} from '../runtime/runtime-port.js';
 import {containerActors, sandboxContent} from './hand-content.js';
 import {isAllowed, wantLease} from './hand-lease.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, graceMsOf, isLost, isOverdue, stopContainer, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isLost, hasFailed, stopContainer, type HandState} from './hand-state.js';
 import {sidecarsInTurn, stop} from './hand-stop.js';
 import {infraName, type MakeAnew} from './infra.js';
 import {containersIn} from './start-order.js';
@@ -19,7 +19,7 @@ export function sandboxReady(state: HandState, sandbox: Sandbox, context: Contex
 	const assignment = assignmentIn(state.object);
 	const ready: HandState = {...state, sandbox, problem: undefined};
 	if (state.ending !== 'no' || assignment.deletionGraceSeconds !== undefined) return toStop({...ready, ending: 'containers'}, context);
-	if (isOverdue(ready)) return toStop(ready, context);
+	if (hasFailed(ready)) return toStop(ready, context);
 	if (isLost(ready)) return emptied(state, ready, context);
 	if (state.sandbox !== undefined && !deepEqual(state.sandbox, sandbox)) return begunAnew(state, ready, sandbox, context);
 	return next(ready, contentOf(ready, context));

@@ -11,6 +11,7 @@ import type {SandboxFailed, SandboxReady, SandboxRemoved} from './infra.js';
 import type {LeaseHeld, LeaseLost, LeasesForgotten} from './leases.js';
 import type {VolumesReady, VolumesWaiting} from './pod-volumes.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
+import {evictedReason, overdueFailure, type PodFailure} from './pod-failure.js';
 import {containersIn} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
@@ -36,6 +37,7 @@ export type HandMessage =
 	| LeasesForgotten
 	| ConfigChanged
 	| RetryNow
+	| Evict
 	/** The time that the pod may take is over. */
 	| {readonly type: 'deadline'}
 	| {readonly type: 'reportAgain'}
@@ -46,6 +48,9 @@ export type HandMessage =
  * now, `{containers: string[]}`.
  */
 export type RetryNow = {readonly type: 'retryNow'; readonly container?: string | undefined; readonly replyTo?: ReplyTo | undefined};
+
+/** Its node is short of something. */
+export type Evict = {readonly type: 'evict'; readonly uid: string; readonly message: string};
 
 /** Told to node sync. */
 export type PodReport = {
@@ -115,11 +120,18 @@ export function assignmentIn(object: AssignmentObject | undefined): Assignment {
 	return assignment;
 }
 
-/** Its time is over, see `activeDeadlineSeconds`. */
-export const isOverdue = ({object}: HandState): boolean => object?.spec?.overdue === true;
+/** Why the node has ended it, if it has; undefined: it has not. */
+export function failureOf({object}: HandState): PodFailure | undefined {
+	const {overdue, evicted} = object?.spec ?? {};
+	if (evicted !== undefined) return {reason: evictedReason, message: evicted};
+	return overdue === true ? overdueFailure : undefined;
+}
+
+/** Its time is over, see `activeDeadlineSeconds`, or its node was short of something: its containers are ended, and not started again. */
+export const hasFailed = (state: HandState): boolean => failureOf(state) !== undefined;
 
 /** It is to run, and not to end. */
-export const isWanted = (state: HandState): boolean => state.ending === 'no' && !isOverdue(state);
+export const isWanted = (state: HandState): boolean => state.ending === 'no' && !hasFailed(state);
 
 /** Its sandbox has died: what runs in it is stopped, whatever comes after that. */
 export const isLost = (state: HandState): boolean => isWanted(state) && state.sandbox?.isLost === true;

@@ -17,6 +17,7 @@ import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/cont
 import {podInitializing} from '../containers/container-status.js';
 import {containerActors, passOnConfigChange, reportedAgain, volumesReady, volumesWaiting, withStarts} from './hand-content.js';
 import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
+import {evict} from './hand-eviction.js';
 import {isAllowed, leaseHeld, leaseLost, wantAgain} from './hand-lease.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
 import {movedAgain, sandboxReady, whileLost} from './hand-sandbox.js';
@@ -75,6 +76,8 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 				return leaseLost(state, context);
 			case 'leasesForgotten':
 				return next(state, wantAgain(state, context));
+			case 'evict':
+				return evict(state, message, context);
 			case 'configChanged':
 				return next(state, passOnConfigChange(state, message, context));
 			case 'retryNow':

@@ -6,6 +6,7 @@ import {sidecarsIn} from '../../../api/sidecars.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import {podInitializing} from '../containers/container-status.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
+import type {PodFailure} from './pod-failure.js';
 import {hasSucceeded, startOrderOf, type StartOrder} from './start-order.js';
 
 export type PodView = {
@@ -17,22 +18,22 @@ export type PodView = {
 	readonly containers: {readonly [name: string]: ContainerStatus};
 	/** What the containers whose turn it is wait for, if it is not there. */
 	readonly awaited: ContainerStateWaiting | undefined;
-	/** It ran for longer than it may. */
-	readonly isOverdue: boolean;
+	/** Why the node has ended it; undefined: it has not. */
+	readonly failure: PodFailure | undefined;
 	readonly startedAtMs: number;
 	/** What was reported last: conditions keep their transition times. */
 	readonly previous: PodStatus | undefined;
 };
 
 export function podStatusOf(view: PodView, nowMs: number): PodStatus {
-	const {assignment, sandbox, problem, previous, startedAtMs, isOverdue} = view;
+	const {assignment, sandbox, problem, previous, startedAtMs, failure} = view;
 	const {spec} = assignment;
 	const order = startOrderOf(spec, view.containers, sandbox?.firstAttempts);
 	const shown = (containers: readonly Container[]): readonly ContainerStatus[] =>
 		containers.map(container => {
 			const status = statusOf(container, view, order);
 			// What is being ended runs for a while yet.
-			return isOverdue ? {...status, ready: false} : status;
+			return failure === undefined ? status : {...status, ready: false};
 		});
 	const statuses = shown(spec.containers);
 	const policy = spec.restartPolicy ?? 'Always';
@@ -41,7 +42,7 @@ export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 	const sidecars = shown(sidecarsIn(spec));
 	// As the kubelet has it: a pod that has ended has nothing left that runs.
 	const mayBeOver = policy !== 'Always' && !isBetween && !sidecars.some(({state}) => state?.running !== undefined);
-	const phase = isOverdue ? 'Failed' : phaseOf(statuses, mayBeOver, order);
+	const phase = failure === undefined ? phaseOf(statuses, mayBeOver, order) : 'Failed';
 	return {
 		phase,
 		conditions: conditionsOf(phase, [...sidecars, ...statuses], order, problem, previous?.conditions ?? [], nowMs),
@@ -55,15 +56,10 @@ export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 	};
 }
 
-function reasonOf({isOverdue, problem}: PodView): Pick<PodStatus, 'reason' | 'message'> {
-	if (isOverdue) return {reason: deadlineExceeded, message: 'the pod was active on its node for longer than activeDeadlineSeconds'};
-	return problem === undefined ? {} : noSandbox(problem);
-}
+const reasonOf = ({failure, problem}: PodView): Pick<PodStatus, 'reason' | 'message'> =>
+	failure ?? (problem === undefined ? {} : noSandbox(problem));
 
 const noSandbox = (problem: string) => ({reason: 'SandboxFailed', message: problem});
-
-/** Kubernetes' word for a pod that was ended since its time was over. */
-export const deadlineExceeded = 'DeadlineExceeded';
 
 /** As its actor says; a container that waits for its turn shows what the pod waits for. */
 function statusOf({name, image}: Container, {containers, awaited, problem}: PodView, {mayStart, initialized}: StartOrder): ContainerStatus {

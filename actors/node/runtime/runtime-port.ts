@@ -4,6 +4,7 @@
 // Every command may be repeated: the runtime joins what runs already and reports what is. Nothing polls: ends of containers
 // come by `onExit`, for adopted ones too.
 
+import type {EvictionSignal} from '../../../api/eviction-thresholds.js';
 import type {Outcome} from '../../../api/errors.js';
 import type {FunctionInstance} from '../../../api/function-instance.js';
 import type {FunctionLanguage} from '../../../api/function-languages.js';
@@ -336,6 +337,12 @@ export type Counters = {
 	readonly writtenBytes?: number | undefined;
 };
 
+/** Of what programs need: how much is left, and how much there is. */
+export type Left = {readonly free: number; readonly all: number};
+
+/** What a host has left. Left out: it cannot be told. */
+export type HostRoom = {readonly [Signal in EvictionSignal]?: Left};
+
 /** Of one attempt of a container. */
 export type ContainerUsage = ResourceFigures & {readonly id: ContainerId; readonly attempt: number};
 
@@ -347,6 +354,8 @@ export type UsageSample = {
 	readonly atMs: number;
 	/** Of the whole host, whatever runs there. */
 	readonly node: ResourceFigures;
+	/** Of the host. Left out: it is not looked at. */
+	readonly room?: HostRoom | undefined;
 	/** Read with the node's. */
 	readonly traffic?: readonly PodTraffic[] | undefined;
 	/** Of all that run, also those that cannot be measured. */

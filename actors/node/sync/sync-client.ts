@@ -43,6 +43,9 @@ export type SyncClientInput = {
 	readonly followsAny?: boolean;
 };
 
+/** What the host is short of is something else now. */
+export type PressureChanged = {readonly type: 'pressureChanged'; readonly conditions: RuntimeInfo['conditions']};
+
 export type SyncClientMessage =
 	| FromControl
 	| PodReport
@@ -54,6 +57,7 @@ export type SyncClientMessage =
 	| Reply<unknown, 'stepTold'>
 	/** What the runtime says of itself is something else now. */
 	| {readonly type: 'infoChanged'}
+	| PressureChanged
 	| Reply<RuntimeInfo, 'infoRead'>
 	/** No answer to the hello yet, or a report was not taken: once more. */
 	| {readonly type: 'helloAgain'}
@@ -89,6 +93,8 @@ export type SyncClientState = {
 	/** Pods of which nothing is left, by key and uid, until control has taken it. */
 	readonly gone: ReadonlyMap<string, PodGone>;
 	readonly refusal: string | undefined;
+	/** Of the last word about it; undefined: nobody looks. */
+	readonly pressure: RuntimeInfo['conditions'] | undefined;
 };
 
 export const seenKey: ObjectKey = objectKey('clusters', undefined, 'seen');
@@ -107,6 +113,8 @@ export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMe
 				return state.greeted ? next(state) : hello(state, context);
 			case 'infoChanged':
 				return next(state, [readInfo]);
+			case 'pressureChanged':
+				return pressureChanged(state, message, context);
 			case 'infoRead':
 				return infoRead(state, message, context);
 			case 'refused':
@@ -168,6 +176,7 @@ const fresh = (input: SyncClientInput | undefined, seen: SeenObject | undefined)
 	sent: 0,
 	gone: new Map(),
 	refusal: undefined,
+	pressure: undefined,
 });
 
 function inputOf({input}: SyncClientState): SyncClientInput {
@@ -191,7 +200,7 @@ function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<Sy
 		epoch,
 		lineage,
 		have: {...have(known), ...network.have, ...unsure(state)},
-		info,
+		info: state.pressure === undefined ? info : {...info, conditions: [...info.conditions, ...state.pressure]},
 	};
 	const hellos = state.hellos + 1;
 	const atMs = nowMs + exponentialBackoffMs(hellos, limits.helloFirstMs, limits.helloMaxMs);
@@ -227,6 +236,10 @@ function infoRead(state: SyncClientState, {outcome}: Reply<RuntimeInfo, 'infoRea
 	if (!outcome.ok || deepEqual(outcome.value, input.info)) return next(state);
 	return hello({...state, input: {...input, info: outcome.value}, hellos: 0}, context);
 }
+
+/** Likewise. */
+const pressureChanged = (state: SyncClientState, {conditions}: PressureChanged, context: Context): Next<SyncClientState> =>
+	deepEqual(conditions, state.pressure) ? next(state) : hello({...state, pressure: conditions, hellos: 0}, context);
 
 /** What the cache is just taking may be there or not by the time that control answers: control says all of it again. */
 const unsure = ({asked}: SyncClientState): Hello['have'] => Object.fromEntries([...asked.keys()].map(key => [key, '']));

@@ -5,10 +5,12 @@
 // one about what has only just begun, waits for a second sample.
 
 import {failed, succeeded} from '../../../api/errors.js';
+import type {EvictionThresholds} from '../../../api/eviction-thresholds.js';
 import {limits} from '../../../api/limits.js';
 import {
 	next,
 	reply,
+	tell,
 	type Behavior,
 	type Context,
 	type Effect,
@@ -16,15 +18,23 @@ import {
 	type Reply,
 	type ReplyTo,
 } from '../../../system/kernel/behavior.js';
-import {usagePath} from '../../addresses.js';
+import {deepEqual} from '../../../api/equal.js';
+import {besides, handName, podsPath, syncPath, usagePath} from '../../addresses.js';
+import {assignments, type AssignmentObject} from '../cache/assignment-object.js';
+import type {Evict} from '../pods/hand-state.js';
+import type {PressureChanged} from '../sync/sync-client.js';
 import {perform} from '../runtime/perform.js';
-import type {RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
+import type {HostRoom, RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
+import {pressedAfter, pressureConditions, shortagesOf, type Pressed} from './pressure.js';
+import {victimOf, type Candidate} from './victim.js';
 import {historyOf, withPoint, type HistoryPoint, type UsageHistory} from './history.js';
 import {measurementOf, reportOf, type Measurement, type UsageReport} from './report.js';
 
 export type UsageInput = {
 	/** It samples whether anybody asks or not. */
 	readonly measuresAlways?: boolean;
+	/** Below which the host is short of something; left out: nobody looks. */
+	readonly thresholds?: EvictionThresholds;
 };
 
 /** Answered with a `UsageAnswer`. */
@@ -53,6 +63,10 @@ type Reader = {
 
 export type UsageState = {
 	readonly measuresAlways: boolean;
+	readonly thresholds: EvictionThresholds | undefined;
+	readonly pressed: Pressed;
+	/** The pod that was ended last for what the host is short of. */
+	readonly victim: {readonly uid: string; readonly atMs: number} | undefined;
 	/** Oldest first. */
 	readonly samples: readonly UsageSample[];
 	/** What the newest tells: found once, however many ask. */
@@ -67,9 +81,12 @@ export type UsageState = {
 
 export const usage: Behavior<UsageInput, UsageState, UsageMessage> = {
 	kind: 'Usage',
-	init({measuresAlways = false}) {
+	init({measuresAlways = false, thresholds}) {
 		const state: UsageState = {
 			measuresAlways,
+			thresholds,
+			pressed: {},
+			victim: undefined,
 			samples: [],
 			measured: undefined,
 			history: [],
@@ -131,10 +148,11 @@ function sampled(state: UsageState, {outcome}: Extract<UsageMessage, {type: 'sam
 	}
 	const samples = withSample(state.samples, outcome.value);
 	const measured = measurementOf(outcome.value, samples.slice(0, -1));
-	const now: UsageState = {...state, samples, measured, history: withPoint(state.history, measured, context.monotonicMs)};
+	const kept: UsageState = {...state, samples, measured, history: withPoint(state.history, measured, context.monotonicMs)};
+	const {state: now, effects: ofPressure} = underPressure(kept, outcome.value.room, measured, context);
 	const told = state.readers.map(reader => ({reader, effects: answerOf(now, reader, context.monotonicMs)}));
 	const readers = told.flatMap(({reader, effects}) => (effects === undefined ? [{...reader, isLast: true}] : []));
-	const effects = told.flatMap(({effects: each = []}) => each);
+	const effects = [...ofPressure, ...told.flatMap(({effects: each = []}) => each)];
 	if (readers.length === 0) return rested({...now, readers}, effects, context);
 	return next({...now, readers}, [...effects, later(context, limits.usagePairMs)]);
 }
@@ -164,4 +182,41 @@ function answerOf(
 function withSample(samples: readonly UsageSample[], newest: UsageSample): readonly UsageSample[] {
 	const isInside = ({node}: UsageSample): boolean => newest.node.readAtMs - node.readAtMs < limits.usageWindowMs;
 	return [...samples.filter(each => !isInside(each)).slice(-1), ...samples.filter(isInside), newest];
+}
+
+// ---- what the host is short of ----------------------------------------------------------------------------------------------
+
+/** Told to node sync where it changed, and one pod ended for each thing that is short now. */
+function underPressure(state: UsageState, room: HostRoom | undefined, measured: Measurement, context: Context): Next<UsageState> {
+	const {thresholds} = state;
+	if (thresholds === undefined || room === undefined) return next(state);
+	const shortages = shortagesOf(room, thresholds);
+	const pressed = pressedAfter(state.pressed, shortages, context.monotonicMs);
+	const message: PressureChanged = {type: 'pressureChanged', conditions: pressureConditions(pressed)};
+	const isNews = state.samples.length <= 1 || !deepEqual(message.conditions, pressureConditions(state.pressed));
+	const told = isNews ? [tell(besides(context.self, syncPath), message)] : [];
+	const [shortage] = shortages;
+	if (shortage === undefined || isEnding(state, context)) return next({...state, pressed}, told);
+	const victim = victimOf(shortage, candidatesIn(context), measured);
+	if (victim === undefined) return next({...state, pressed}, told);
+	const {uid} = victim.assignment;
+	const evict: Evict = {type: 'evict', uid, message: victim.message};
+	return next({...state, pressed, victim: {uid, atMs: context.monotonicMs}}, [
+		...told,
+		tell(besides(context.self, `${podsPath}/${handName(victim.assignment)}`), evict),
+	]);
+}
+
+/** The last one that was ended still runs, and has time for that: what it will free is not missing. */
+function isEnding({victim, measured}: UsageState, {monotonicMs}: Context): boolean {
+	if (victim === undefined || monotonicMs - victim.atMs >= limits.evictionWaitMs) return false;
+	return measured?.containers.some(({usage: {uid}}) => uid === victim.uid) === true;
+}
+
+function candidatesIn({known}: Context): readonly Candidate[] {
+	return [...known.list(assignments)].flatMap(object => {
+		const {spec, metadata} = object as AssignmentObject;
+		if (spec === undefined || spec.surplus === true || spec.evicted !== undefined || spec.overdue === true) return [];
+		return [{assignment: spec.assignment, startedAtMs: Date.parse(metadata.creationTimestamp)}];
+	});
 }

@@ -27,7 +27,19 @@ import type {EngineChoice, HostOptions, HostPathsChoice} from '../serving-option
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
-	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'network' | 'relay' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
+	| 'name'
+	| 'links'
+	| 'boot'
+	| 'driver'
+	| 'runtime'
+	| 'network'
+	| 'relay'
+	| 'measure'
+	| 'secrets'
+	| 'onServers'
+	| 'onInStep'
+	| 'followsAny'
+	| 'thresholds'
 > &
 	Pick<Partial<NodeOptions>, 'onPartition'> & {
 		readonly context: ServeContext;
