@@ -33,6 +33,7 @@ import {createScope, type Scope} from './harness/scope.js';
 import {servicesBenchmark} from './services.js';
 import {startBenchmark} from './start.js';
 import {tableOf} from './harness/table.js';
+import {usageBenchmark} from './usage.js';
 import {workflowsBenchmark} from './workflows.js';
 
 const benchmarks: readonly Benchmark[] = [
@@ -53,6 +54,7 @@ const benchmarks: readonly Benchmark[] = [
 	brokerLoadBenchmark,
 	leaderBenchmark,
 	inspectBenchmark,
+	usageBenchmark,
 	disturbancesBenchmark,
 	flappingBenchmark,
 	fuzzBenchmark,
