@@ -81,6 +81,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'network',
 		'nodes',
 		'workflows',
+		'autoscaling',
 		'functions',
 		'workloads',
 		'storage',

@@ -3,15 +3,13 @@
 // "At most one pod more or less each interval" is a policy of v2: one pod in so many seconds, both ways.
 
 import {parseDuration} from '../duration.js';
+import {measuredSelectorAnnotation, stepIntervalAnnotation} from '../kinds/horizontalpodautoscaler.js';
 import {isObject, type Json, type JsonObject, type Labels} from '../object.js';
 import {joinPath} from '../path.js';
 import {formatSelector} from '../selector-text.js';
 import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
 import {moved, refuseUnknown, withAnnotation, type Edits} from './rewrite.js';
-
-/** Keeps which pods are measured where v2 has no place for it: there it is the target's own selector. */
-const selectorAnnotation = 'troupe.dev/selector';
 
 /** What both dialects do when the manifest does not say. */
 const defaultIntervalSeconds = 15;
@@ -39,10 +37,10 @@ export function editHpaA(document: JsonObject, edits: Edits): JsonObject {
 	}
 	if (metrics !== undefined) edited['metrics'] = isObject(metrics) ? metricsOf(metrics, fractions, edits) : metrics;
 	if (!clashes(spec, 'adjustInterval', 'behavior', edits) && spec['behavior'] === undefined)
-		edited['behavior'] = behaviorOf(adjustInterval, 'spec.adjustInterval', edits);
+		result = inSteps(result, edited, adjustInterval, 'spec.adjustInterval', edits);
 	const text = selector === undefined ? undefined : selectorText(selector, 'spec.selector', edits);
 	result = {...result, spec: edited};
-	return text === undefined ? result : withAnnotation(result, selectorAnnotation, text, 'spec.selector', edits);
+	return text === undefined ? result : withAnnotation(result, measuredSelectorAnnotation, text, 'spec.selector', edits);
 }
 
 /** `app=hpa`: as selectors are typed. */
@@ -75,7 +73,7 @@ export function editHpaB(document: JsonObject, edits: Edits): JsonObject {
 	} else if (scaleTargetRef !== undefined) edited['scaleTargetRef'] = scaleTargetRef;
 	if (metrics !== undefined) edited['metrics'] = isObject(metrics) ? metricsOf(metrics, percentages, edits) : metrics;
 	if (!clashes(spec, 'scaleInterval', 'behavior', edits) && spec['behavior'] === undefined)
-		edited['behavior'] = behaviorOf(scaleInterval, 'spec.scaleInterval', edits);
+		result = inSteps(result, edited, scaleInterval, 'spec.scaleInterval', edits);
 	return {...result, spec: edited};
 }
 
@@ -192,12 +190,24 @@ const metric = (name: string, averageUtilization: Json): JsonObject => ({
 	resource: {name, target: {type: 'Utilization', averageUtilization}},
 });
 
-function behaviorOf(interval: Json | undefined, path: string, edits: Edits): Json {
+/** Adds to the spec that replicas change one by one, once an interval, and gives the document with the interval as an annotation. */
+function inSteps(
+	document: JsonObject,
+	spec: {[field: string]: Json | undefined},
+	interval: Json | undefined,
+	path: string,
+	edits: Edits,
+): JsonObject {
 	const given = typeof interval === 'number' ? interval : typeof interval === 'string' ? (parseDuration(interval) ?? NaN) / 1000 : NaN;
 	const periodSeconds = interval === undefined ? defaultIntervalSeconds : given;
-	if (!Number.isInteger(periodSeconds) || periodSeconds < 1 || periodSeconds > mostIntervalSeconds)
-		return wrong(null, path, `must be whole seconds from 1 to ${mostIntervalSeconds}, such as "15s", got ${shown(interval)}`, edits);
+	if (!Number.isInteger(periodSeconds) || periodSeconds < 1 || periodSeconds > mostIntervalSeconds) {
+		const words = `must be whole seconds from 1 to ${mostIntervalSeconds}, such as "15s", got ${shown(interval)}`;
+		return wrong(document, path, words, edits);
+	}
 	moved(edits, 'spec.behavior', interval === undefined ? 'spec.behavior' : path);
 	const policies = [{type: 'Pods', value: 1, periodSeconds}];
-	return {scaleUp: {policies}, scaleDown: {stabilizationWindowSeconds: 0, policies}};
+	spec['behavior'] = {scaleUp: {policies}, scaleDown: {stabilizationWindowSeconds: 0, policies}};
+	const metadata = partOf(document, 'metadata');
+	const annotations = {...partOf(metadata, 'annotations'), [stepIntervalAnnotation]: String(periodSeconds)};
+	return {...document, metadata: {...metadata, annotations}};
 }

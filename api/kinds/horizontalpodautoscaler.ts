@@ -2,8 +2,8 @@
 
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft, JsonObject} from '../object.js';
-import {memoryBytes, cpuMillis} from '../quantity.js';
+import type {ApiObject, Draft, JsonObject, Labels} from '../object.js';
+import {memoryBytes, cpuMillis, quantityValue} from '../quantity.js';
 import {checkDnsSubdomain} from '../rules/names.js';
 import {forbid, isEmpty, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
@@ -15,6 +15,18 @@ export type HpaStatus = ShapeOf<typeof status>;
 export type Hpa = ApiObject<HpaSpec, HpaStatus>;
 
 const specOf = (object: ApiObject): HpaSpec | undefined => (object as Hpa).spec;
+
+/** Keeps of manifests of the older dialects that one pod comes or goes at most in so many seconds: policies of v2 alone would let it turn within one. */
+export const stepIntervalAnnotation = 'troupe.dev/scale-interval';
+
+/** In milliseconds; undefined: it is not said, or is none. */
+export function stepIntervalOf(annotations: Labels | undefined): number | undefined {
+	const text = annotations?.[stepIntervalAnnotation] ?? '';
+	return /^\d{1,4}$/.test(text) && Number(text) > 0 ? Number(text) * 1_000 : undefined;
+}
+
+/** Keeps which pods are measured where v2 has no place for it: there it is the target's own selector. */
+export const measuredSelectorAnnotation = 'troupe.dev/selector';
 
 /** In percent, of what Kubernetes measures when the manifest does not say what. */
 const defaultUtilization = 80;
@@ -110,4 +122,9 @@ function checkTarget(found: Found, path: string, target: JsonObject, parse: (qua
 function checkRules(found: Found, path: string, rules: JsonObject): void {
 	if (rules['policies'] !== undefined && isEmpty(rules['policies']))
 		refuse(found, `${path}.policies`, 'must name at least one policy', 'FieldValueRequired');
+	const {tolerance} = rules;
+	if (typeof tolerance !== 'string' && typeof tolerance !== 'number') return;
+	const part = quantityValue(tolerance);
+	if (part === undefined || part < 0)
+		refuse(found, `${path}.tolerance`, `must be a quantity from 0 on, such as 0.05, got ${shown(tolerance)}`);
 }

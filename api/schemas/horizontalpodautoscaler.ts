@@ -36,27 +36,30 @@ const metric = () =>
 	);
 
 const scalingRules = () =>
-	record(
-		{
-			stabilizationWindowSeconds: optional(about('How far back the careful choice is looked for.', whole(0, 3_600))),
-			selectPolicy: optional(
-				about('Which policy counts: the one that allows most (Max), least (Min), none (Disabled).', oneOf(['Max', 'Min', 'Disabled'])),
-			),
-			policies: optional(
-				about(
-					'How much may change in how long.',
-					list(
-						record({
-							type: about('What the value counts.', oneOf(['Pods', 'Percent'])),
-							value: about('How much may change.', whole(1, maxInt32)),
-							periodSeconds: about('In how long.', whole(1, 1_800)),
-						}),
-					),
+	record({
+		stabilizationWindowSeconds: optional(about('How far back the careful choice is looked for.', whole(0, 3_600))),
+		selectPolicy: optional(
+			about('Which policy counts: the one that allows most (Max), least (Min), none (Disabled).', oneOf(['Max', 'Min', 'Disabled'])),
+		),
+		policies: optional(
+			about(
+				'How much may change in how long.',
+				list(
+					record({
+						type: about('What the value counts.', oneOf(['Pods', 'Percent'])),
+						value: about('How much may change.', whole(1, maxInt32)),
+						periodSeconds: about('In how long.', whole(1, 1_800)),
+					}),
 				),
 			),
-		},
-		{'x-not-yet': ['tolerance']},
-	);
+		),
+		tolerance: optional(
+			about(
+				'How far what is measured may be from what is wanted, as a part of that, before anything is changed; 0.1 when left out.',
+				quantity(),
+			),
+		),
+	});
 
 export const spec = () =>
 	record({

@@ -54,7 +54,11 @@ test('an Hpa becomes an autoscaler that takes one step each interval', t => {
 	const policies = [{type: 'Pods', value: 1, periodSeconds: 30}];
 	t.deepEqual(readOf(older.hpaA), {
 		is: 'autoscaling/v2 HorizontalPodAutoscaler',
-		metadata: {name: 'hpa', namespace: 'test-namespace', annotations: {'troupe.dev/selector': 'app=hpa'}},
+		metadata: {
+			name: 'hpa',
+			namespace: 'test-namespace',
+			annotations: {'troupe.dev/scale-interval': '30', 'troupe.dev/selector': 'app=hpa'},
+		},
 		spec: {
 			minReplicas: 2,
 			maxReplicas: 5,

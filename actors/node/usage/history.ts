@@ -1,6 +1,7 @@
 // What was used in the last minutes: a point for each sample, and what they come to in as many steps as somebody asks for. Nothing of it is stored. Pure.
 
 import {limits} from '../../../api/limits.js';
+import type {UsageSeries} from '../../protocol/usage-message.js';
 import type {ContainerId} from '../runtime/runtime-port.js';
 import type {Measurement, ResourceUsage} from './report.js';
 
@@ -14,9 +15,6 @@ export type HistoryPoint = {
 };
 
 type Used = {readonly cpuNanocores: number; readonly memoryBytes: number};
-
-/** Oldest first, one value a step: null where nothing was measured. Of processors the mean, of memory the most. */
-export type UsageSeries = {readonly cpuNanocores: readonly (number | null)[]; readonly memoryBytes: readonly (number | null)[]};
 
 export type UsageHistory = {
 	readonly stepMs: number;

@@ -1,6 +1,7 @@
 // What is used now, from samples: memory as it is in the newest, and of all that is counted how much it grew between two of them. Pure.
 
 import {limits} from '../../../api/limits.js';
+import type {Rates} from '../../protocol/usage-message.js';
 import type {ContainerId, ContainerUsage, Counters, ResourceFigures, UsageSample} from '../runtime/runtime-port.js';
 
 /** What is used of processors and of memory. Undefined: it is not known, or not yet. */
@@ -12,9 +13,6 @@ export type ResourceUsage = {
 	/** Left out: nothing of it is known. */
 	readonly rates?: Rates;
 };
-
-/** Bytes in each second, on the average of the same window. Left out: it is not known. */
-export type Rates = {readonly received?: number; readonly sent?: number; readonly read?: number; readonly written?: number};
 
 export type PodRates = {readonly uid: string; readonly rates: Rates};
 

@@ -23,6 +23,7 @@ import {besides, handName, podsPath, syncPath, usagePath} from '../../addresses.
 import {assignments, type AssignmentObject} from '../cache/assignment-object.js';
 import type {Evict} from '../pods/hand-state.js';
 import type {PressureChanged} from '../sync/sync-client.js';
+import type {ReadUsage} from '../../protocol/usage-message.js';
 import {perform} from '../runtime/perform.js';
 import type {HostRoom, RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
 import {pressedAfter, pressureConditions, shortagesOf, type Pressed} from './pressure.js';
@@ -35,16 +36,6 @@ export type UsageInput = {
 	readonly measuresAlways?: boolean;
 	/** Below which the host is short of something; left out: nobody looks. */
 	readonly thresholds?: EvictionThresholds;
-};
-
-/** Answered with a `UsageAnswer`. */
-export type ReadUsage = {
-	readonly type: 'readUsage';
-	/** Of containers of these pods; undefined: of all. */
-	readonly uids?: readonly string[] | undefined;
-	/** The last minutes as well, in so many steps; undefined: only what is used now. */
-	readonly steps?: number | undefined;
-	readonly replyTo?: ReplyTo | undefined;
 };
 
 export type UsageAnswer = UsageReport & {readonly history?: UsageHistory};
