@@ -73,3 +73,10 @@ export const activatorName = ({namespace, name}: {readonly namespace: string; re
 
 export const activatorOf = (namespace: string, name: string, revision?: number): Address =>
 	address(controlSystem, `${activatorsPath}/${activatorName({namespace, name}, revision)}`);
+
+/** Where autoscalers are decided: what they need is measured for all of them together. */
+export const autoscalersPath = 'autoscalers';
+export const autoscalersAddress: Address = address(controlSystem, autoscalersPath);
+
+/** What decides for one autoscaler; it is called like its record. */
+export const autoscalerOf = (name: string): Address => address(controlSystem, `${autoscalersPath}/${name}`);

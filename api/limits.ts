@@ -838,6 +838,19 @@ export const limits = {
 	/** How long a server waits for a node to tell it. */
 	usageAnswerMs: 5_000,
 
+	/** How often an autoscaler looks at its pods, and no more often than the second, whoever writes meanwhile. */
+	autoscaleSyncMs: 5_000,
+	autoscaleLeastMs: 1_000,
+	/** Autoscalers that begin to measure in one turn. */
+	autoscaleAtOnce: 64,
+	/** Figures alone are written no more often. */
+	autoscaleFiguresMs: 15_000,
+	/** Decisions that changed something, as its status keeps them. */
+	autoscaleDecisions: 10,
+	/** So long after its start what a pod uses of processors counts only from when it is ready on; and so early its readiness is its first. As in Kubernetes. */
+	autoscaleCpuInitialMs: 300_000,
+	autoscaleReadyInitialMs: 30_000,
+
 	/** Sessions of exec and attach at one gateway. */
 	remoteSessions: 256,
 	/** Connections of port-forward at one gateway, those that wait for room on their way out being held in memory. */

@@ -10,6 +10,9 @@ import {inspector} from '../inspector.js';
 import {collectionBehavior} from './objects/collection.js';
 import {idle, type Controller} from './objects/controller.js';
 import {disruptionBudgetController} from './pods/disruption-budget.js';
+import {autoscaler} from './autoscaling/autoscaler.js';
+import {autoscalers} from './autoscaling/autoscalers.js';
+import {autoscalerController} from './autoscaling/horizontalpodautoscaler.js';
 import {activator} from './functions/activator.js';
 import {activators} from './functions/activators.js';
 import {functionController} from './functions/function.js';
@@ -64,6 +67,7 @@ export const controllers: readonly Controller[] = [
 	ingressController,
 	networkPolicyController,
 	functionController,
+	autoscalerController,
 	workflowController,
 	runController,
 ];
@@ -95,6 +99,8 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[relay.kind, relay],
 	[activators.kind, activators],
 	[activator.kind, activator],
+	[autoscalers.kind, autoscalers],
+	[autoscaler.kind, autoscaler],
 	[runNode.kind, runNode],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [

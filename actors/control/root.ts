@@ -8,8 +8,18 @@ import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
-import {activatorsPath, clusterConfigKey, detectorPath, namespaceKey, relayPath, subnetsPath, syncPath} from '../addresses.js';
+import {
+	activatorsPath,
+	autoscalersPath,
+	clusterConfigKey,
+	detectorPath,
+	namespaceKey,
+	relayPath,
+	subnetsPath,
+	syncPath,
+} from '../addresses.js';
 import {spawnInspector} from '../inspector.js';
+import {autoscalers} from './autoscaling/autoscalers.js';
 import {activators} from './functions/activators.js';
 import {relay} from './network/relay.js';
 import {subnets} from './nodes/subnets.js';
@@ -47,6 +57,8 @@ export const collectionName = (plural: string): string => `collection:${plural}`
 const tree = ({localNodes, ...input}: SyncSupervisorInput & DetectorInput): Effect[] => [
 	// Before functions that have instances ask for theirs.
 	{type: 'spawn', name: activatorsPath, behavior: activators.kind, input: null, restart: 'permanent'},
+	// And before records of autoscalers are there.
+	{type: 'spawn', name: autoscalersPath, behavior: autoscalers.kind, input: null, restart: 'permanent'},
 	...kinds.map(({plural}): Effect => ({type: 'spawn', name: plural, behavior: collectionName(plural), input: null, restart: 'permanent'})),
 	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: detectorPath, behavior: detector.kind, input: {localNodes} satisfies DetectorInput, restart: 'permanent'},

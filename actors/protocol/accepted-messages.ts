@@ -3,8 +3,8 @@
 import {controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {downsPath} from '../../system/kernel/watch-message.js';
 import {edgePath} from '../../system/kernel/edge-asks.js';
-import {isReply, type Message} from '../../system/kernel/behavior.js';
-import {inspectorPath, leasesPath, nodeSyncPath, relayPath, runtimePath, syncPath, usagePath} from '../addresses.js';
+import {isReply, type AnyReply, type Message} from '../../system/kernel/behavior.js';
+import {autoscalersPath, inspectorPath, leasesPath, nodeSyncPath, relayPath, runtimePath, syncPath, usagePath} from '../addresses.js';
 import {isRelay, type Relay} from './relay-message.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
@@ -12,7 +12,12 @@ import {isWellFormed} from './sync-shape.js';
 /** Control takes from a node what node sync says about that very node, what it says to others of its relayed connections, and answers. */
 export function acceptsFromNode(node: string, to: Address, message: Message): boolean {
 	const path = parseAddress(to)?.path;
-	if (isReply(message)) return path === edgePath || (path === relayPath && message.type === 'relayAnswered');
+	if (isReply(message))
+		return (
+			path === edgePath ||
+			(path === relayPath && message.type === 'relayAnswered') ||
+			(path === autoscalersPath && isUsageOf(node, message))
+		);
 	switch (message.type) {
 		case 'hello':
 			return path === syncPath && (message as Partial<Hello> & Message).node === node && isWellFormed(message);
@@ -35,6 +40,8 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 			return false;
 	}
 }
+
+const isUsageOf = (node: string, {type, id}: AnyReply): boolean => type === 'usageTold' && id.endsWith(`/${node}`);
 
 /** Control takes from a user's system answers to what it asked, and nothing else. */
 export const acceptsFromUserSystem = (to: Address, message: Message): boolean => isReply(message) && parseAddress(to)?.path === edgePath;

@@ -88,6 +88,7 @@ function validate(found: Found, draft: Draft): void {
 	if (artifact !== undefined && runtime === undefined && command === undefined)
 		refuse(found, 'spec.runtime', 'is required beside artifact: python or nodejs', 'FieldValueRequired');
 	checkProgram(found, spec);
+	checkInstances(found, spec);
 	checkTime(found, 'spec.idle', idle, limits.functionIdleLeastMs, limits.functionIdleMostMs);
 	checkTime(found, 'spec.timeout', timeout, 1, limits.functionTimeoutMaxMs);
 	checkEnv(found, 'spec.env', env, {container: spec, containers: []});
@@ -95,6 +96,11 @@ function validate(found: Found, draft: Draft): void {
 	checkResources(found, 'spec.resources', resources);
 	checkFunctionTriggers(found, 'spec.triggers', spec['triggers']);
 	checkTraffic(found, 'spec.traffic', spec['traffic']);
+}
+
+function checkInstances(found: Found, {min, max}: JsonObject): void {
+	if (typeof min === 'number' && typeof max === 'number' && min > max)
+		refuse(found, 'spec.min', `must be at most max (${max}), got ${min}`);
 }
 
 /** What takes the calls, and where it runs. */

@@ -40,7 +40,6 @@ export const horizontalPodAutoscaler: KindDefinition = {
 	shortNames: ['hpa'],
 	categories: ['all'],
 	namespaced: true,
-	isInert: true,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec as HpaSpec)}),
 	validate,
 	initialStatus: (): HpaStatus => ({currentReplicas: 0, desiredReplicas: 0}),

@@ -62,6 +62,12 @@ export const spec = () =>
 			about('process or docker; docker beside an image, else process, when left out.', oneOf(['process', 'docker'])),
 		),
 		concurrency: optional(about('Calls that one instance takes at a time; 10 when left out.', whole(1, limits.functionConcurrency))),
+		min: optional(
+			about(
+				'Instances there are at least, also where nobody calls; none when left out. An autoscaler sets it.',
+				whole(0, limits.functionInstances),
+			),
+		),
 		max: optional(about('Instances at most; 10 when left out.', whole(1, limits.functionInstances))),
 		idle: optional(about('How long instances stay without a call, such as 30s or 5m; 60s when left out.', text())),
 		timeout: optional(about('What one call may take, such as 30s or 5m; 30s when left out.', text())),

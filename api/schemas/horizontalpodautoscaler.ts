@@ -90,6 +90,16 @@ const metricStatus = () =>
 		),
 	});
 
+/** One that changed something. */
+const decision = () =>
+	record({
+		time: about('When it was made.', text()),
+		from: about('The replicas there were.', count()),
+		to: about('Those there are to be.', count()),
+		reason: about('Why.', text()),
+		measured: optional(about('What was measured then, and what it should be.', text())),
+	});
+
 export const status = () =>
 	record({
 		observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
@@ -98,6 +108,7 @@ export const status = () =>
 		desiredReplicas: optional(count()),
 		currentMetrics: optional(list(metricStatus())),
 		conditions: optional(conditions()),
+		decisions: optional(about('The last that changed something, the newest last.', list(decision()))),
 	});
 
 export const schema = () => objectWith(about('What is scaled, between which bounds, by what.', spec()));

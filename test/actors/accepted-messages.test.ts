@@ -38,6 +38,14 @@ test('control takes nothing that is said of another node, or elsewhere', t => {
 	t.false(takes(ours, hello));
 });
 
+test('control takes from a node what that node itself uses, where it was asked for', t => {
+	const told = {type: 'usageTold', id: '7/node-a', outcome: {ok: true, value: null}};
+	t.true(takes('troupe://control/autoscalers', told));
+	t.false(takes('troupe://control/autoscalers', {...told, id: '7/node-b'}));
+	t.false(takes('troupe://control/autoscalers', {...told, type: 'outcome'}));
+	t.false(takes('troupe://control/autoscalers/default.web', told));
+});
+
 test('control takes no writes, wakes or internal messages of a node', t => {
 	for (const type of [
 		'create',

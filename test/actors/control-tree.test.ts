@@ -21,10 +21,9 @@ test('the root starts a collection for each kind, the scheduler, the detector an
 	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'), ...systemClasses)));
 	t.deepEqual(
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
-		['activators', ...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync', 'subnets', 'relay', 'inspector'].map(name => [
-			name,
-			'permanent',
-		]),
+		['activators', 'autoscalers', ...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync', 'subnets', 'relay', 'inspector'].map(
+			name => [name, 'permanent'],
+		),
 	);
 	for (const effect of effects)
 		if (effect.type === 'spawn') t.true(Object.hasOwn(controlDesign.behaviors, effect.behavior), effect.behavior);

@@ -51,7 +51,8 @@ function withDemand({demands = []}: FunctionStatus = {}, {revision, desired}: De
 }
 
 /** The size that its sets shall have together, but for versions that have calls of their own. */
-const desiredOf = ({spec, status}: FunctionObject): number => Math.min(status?.desired ?? 0, spec?.max ?? limits.functionInstancesDefault);
+export const desiredOf = ({spec, status}: FunctionObject): number =>
+	Math.min(Math.max(status?.desired ?? 0, spec?.min ?? 0), spec?.max ?? limits.functionInstancesDefault);
 
 /** What the calls need that are a version's own. */
 const demandOf = (fn: FunctionObject, revision: number): number =>

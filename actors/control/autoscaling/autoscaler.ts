@@ -1,0 +1,89 @@
+// What decides for one autoscaler: it is told what the pods use, writes the number of replicas, and tells the record what came of it.
+//
+// Recommendations and changes of its windows are in memory. When it begins anew, the replicas there are count as recommended, as in Kubernetes: nothing
+// falls at once after a restart.
+
+import type {Hpa, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
+import {objectAddress, type ObjectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {isDeleting} from '../objects/garbage.js';
+import type {Judged, Measured} from './autoscaling-message.js';
+import {decide, differs, rescaled, type Decision, type Memory} from './decision.js';
+import {rivalOf, scaling, scalingId, targetOf} from './scale-target.js';
+
+export type AutoscalerInput = {readonly hpa: ObjectKey};
+
+export type AutoscalerMessage = Measured | Reply<unknown, 'outcome'>;
+
+export type AutoscalerState = AutoscalerInput & {
+	readonly memory: Memory;
+	/** What is being written. */
+	readonly writing: Decision | undefined;
+	/** When its record was told last, by the clock that is never set. */
+	readonly toldAtMs: number | undefined;
+};
+
+export const autoscaler: Behavior<AutoscalerInput, AutoscalerState, AutoscalerMessage> = {
+	kind: 'Autoscaler',
+	init: ({hpa}, {known}) =>
+		next({hpa, memory: {history: undefined, own: ownBefore(known.get(hpa) as Hpa | undefined)}, writing: undefined, toldAtMs: undefined}),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'measured':
+				return measured(state, message, context);
+			case 'outcome':
+				return written(state, message, context);
+		}
+	},
+	coalesce: ({type}) => (type === 'measured' ? type : undefined),
+	pastIntensity: 'backOff',
+	describe: ({memory: {own}}) => (own === undefined ? '' : `wants ${own.replicas}`),
+};
+
+/** What it wanted before it began anew. Of a function that is not what it has written. */
+function ownBefore(hpa: Hpa | undefined): Memory['own'] {
+	const {lastScaleTime, desiredReplicas = 0} = hpa?.status ?? {};
+	const isKnown = lastScaleTime !== undefined && desiredReplicas > 0 && hpa?.spec?.scaleTargetRef.kind !== 'Function';
+	return isKnown ? {replicas: desiredReplicas, uid: undefined} : undefined;
+}
+
+function measured(state: AutoscalerState, message: Measured, context: Context): Next<AutoscalerState> {
+	const {known, nowMs, monotonicMs} = context;
+	const hpa = known.get(state.hpa) as Hpa | undefined;
+	// While a write is open its outcome comes first.
+	if (hpa?.spec === undefined || isDeleting(hpa) || state.writing !== undefined) return next(state);
+	const target = targetOf(hpa, known);
+	const rival = typeof target === 'string' ? undefined : rivalOf(hpa, target.key, known);
+	const decision = decide({hpa, target, rival, measured: message, memory: state.memory, nowMs, monotonicMs});
+	const {rescale} = decision;
+	if (rescale === undefined || typeof target === 'string') return told(state, hpa, decision, context);
+	const effect = scaling(target, rescale.to);
+	return effect === undefined
+		? told(state, hpa, rescaled(decision, undefined, nowMs, monotonicMs), context)
+		: next({...state, writing: decision}, [effect]);
+}
+
+function written(state: AutoscalerState, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<AutoscalerState> {
+	const {writing} = state;
+	const hpa = context.known.get(state.hpa) as Hpa | undefined;
+	if (id !== scalingId || writing === undefined) return next(state);
+	const after = {...state, writing: undefined};
+	if (hpa === undefined) return next(after);
+	const failure = outcome.ok ? undefined : outcome.error.message;
+	return told(after, hpa, rescaled(writing, failure, context.nowMs, context.monotonicMs), context);
+}
+
+/** The record is told where what is shown is another; of figures alone not each time. */
+function told(state: AutoscalerState, hpa: Hpa, {status, events, memory}: Decision, {monotonicMs}: Context): Next<AutoscalerState> {
+	const difference = differs(hpa.status, status);
+	const isDue = state.toldAtMs === undefined || monotonicMs - state.toldAtMs >= limits.autoscaleFiguresMs;
+	const isTold = difference === 'all' || (difference === 'figures' && isDue) || events.length > 0;
+	if (!isTold) return next({...state, memory});
+	return next({...state, memory, toldAtMs: monotonicMs}, [judged(state.hpa, hpa, status, events)]);
+}
+
+function judged(key: ObjectKey, {metadata: {uid}}: Hpa, status: HpaStatus, events: Decision['events']): Effect {
+	const message: Judged = {type: 'judged', uid, status, events};
+	return tell(objectAddress(key), message);
+}
