@@ -57,18 +57,19 @@ export const horizontalPodAutoscaler: KindDefinition = {
 const referenceText = (spec: HpaSpec | undefined): string =>
 	spec === undefined ? none : `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`;
 
-/** `cpu: <unknown>/80%`, as kubectl has it. */
-function targetsText({spec, status}: Hpa): string {
-	const texts = (spec?.metrics ?? []).map(({resource}, i) => {
+const targetsText = (hpa: Hpa): string => metricTexts(hpa).join(', ') || none;
+
+/** `cpu: <unknown>/80%` of each metric, as kubectl has it: what is measured and what it should be. */
+export const metricTexts = ({spec, status}: Hpa): readonly string[] =>
+	(spec?.metrics ?? []).map(({resource}) => {
 		if (resource === undefined) return '<unknown>';
 		const {name, target} = resource;
-		const current = status?.currentMetrics?.[i]?.resource?.current;
+		// What could not be measured is left out there.
+		const current = status?.currentMetrics?.find(each => each.resource?.name === name)?.resource?.current;
 		const now = target.type === 'Utilization' ? percentText(current?.averageUtilization) : current?.averageValue;
 		const wanted = target.type === 'Utilization' ? percentText(target.averageUtilization) : target.averageValue;
 		return `${name}: ${now ?? '<unknown>'}/${wanted ?? '<unknown>'}`;
 	});
-	return texts.join(', ') || none;
-}
 
 const percentText = (percent: number | undefined): string | undefined => (percent === undefined ? undefined : `${percent}%`);
 

@@ -8,6 +8,7 @@ import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
 import type {EndpointSlice} from '../../api/kinds/endpointslice.js';
 import type {FunctionObject} from '../../api/kinds/function.js';
+import type {Hpa} from '../../api/kinds/horizontalpodautoscaler.js';
 import type {Job} from '../../api/kinds/job.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
@@ -32,6 +33,7 @@ import {setsOf} from '../rollout/deployment.js';
 import {instancesOf, versionsOf} from '../rollout/function.js';
 import type {WidthOf} from '../screen/table.js';
 import {widthFor} from '../screen/text-width.js';
+import {describeAutoscaler} from './autoscaler.js';
 import {describeConfigMap, describeSecret} from './config.js';
 import {describeCronJob} from './cronjob.js';
 import {describeDaemonSet} from './daemonset.js';
@@ -113,6 +115,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 		}
 		case 'PodDisruptionBudget':
 			return describeDisruptionBudget(object as PodDisruptionBudget, nowMs, widthOf);
+		case 'HorizontalPodAutoscaler':
+			return describeAutoscaler(object as Hpa, nowMs, widthOf);
 		case 'LimitRange':
 			return describeLimitRange(object as LimitRange, nowMs, widthOf);
 		case 'ResourceQuota':

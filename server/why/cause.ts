@@ -7,6 +7,7 @@ import {objectAddress, type ObjectKey} from '../../api/keys.js';
 import {inertWarnings} from '../../api/inert.js';
 import type {ApiObject} from '../../api/object.js';
 import {configTerm} from '../../actors/config-references.js';
+import {autoscalerFinding} from './autoscaler.js';
 import {claimFinding, volumeFinding} from './claim.js';
 import {budgetFinding} from './budget.js';
 import {conditionsOf, generalFinding, stuckActor} from './common.js';
@@ -43,6 +44,7 @@ const finders: {readonly [kind: string]: Finder} = {
 	PodDisruptionBudget: budgetFinding,
 	ResourceQuota: quotaFinding,
 	Function: functionFinding,
+	HorizontalPodAutoscaler: autoscalerFinding,
 	Run: runFinding,
 	Workflow: workflowFinding,
 	ConfigMap: named,

@@ -1,8 +1,10 @@
 // `describe` of what a container takes its environment from, and of kinds that nothing acts on.
 
 import test from 'ava';
+import {describeAutoscaler} from '../../cli/describe/autoscaler.js';
 import {describePlain} from '../../cli/describe/plain.js';
 import {describePod} from '../../cli/describe/pod.js';
+import {anHpa} from '../actors/autoscaling/_autoscalers.js';
 import {manifests} from '../api/_manifests.js';
 import {aPodWith, committed} from '../api/_objects.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -39,11 +41,38 @@ test('a container that runs shows as whom and where', t => {
 
 test('an object that nothing acts on says which controller is missing', async t => {
 	t.regex(
-		await describePlain(committed(manifests.HorizontalPodAutoscaler), nowMs, widthOf, asYaml),
-		/Controller: +missing: this version has no HorizontalPodAutoscaler controller\n/,
+		await describePlain(committed(manifests.SlurmJob), nowMs, widthOf, asYaml),
+		/Controller: +missing: this version has no SlurmJob controller\n/,
 	);
 	const config = {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: 'cluster'}};
 	t.notRegex(await describePlain(committed(config), nowMs, widthOf, asYaml), /Controller/);
+});
+
+test('an autoscaler says what was measured, what it decided and why, and how fast it may', t => {
+	const rules = {scaleUp: {policies: [{type: 'Pods', value: 2, periodSeconds: 15}]}, scaleDown: {selectPolicy: 'Disabled'}} as const;
+	const hpa = anHpa({
+		spec: {behavior: rules},
+		status: {
+			currentReplicas: 2,
+			desiredReplicas: 4,
+			lastScaleTime: '2026-01-01T00:03:10Z',
+			currentMetrics: [{type: 'Resource', resource: {name: 'cpu', current: {averageUtilization: 90, averageValue: '90m'}}}],
+			conditions: [{type: 'AbleToScale', status: 'True', reason: 'SucceededRescale', message: 'new size'}],
+			decisions: [
+				{time: '2026-01-01T00:00:20Z', from: 1, to: 2, reason: 'cpu above target', measured: 'cpu: 70%/50%'},
+				{time: '2026-01-01T00:03:10Z', from: 2, to: 4, reason: 'cpu above target', measured: 'cpu: 90%/50%'},
+			],
+		},
+	});
+	const page = describeAutoscaler(hpa, nowMs, widthOf);
+	t.regex(page, /Reference: +Deployment\/web\n/);
+	t.regex(page, /Metrics: +cpu: 90%\/50% \(measured \/ wanted\)\n/);
+	t.regex(page, /Scale up: +2 pods in 15 s\nScale down: +never\n/);
+	t.regex(page, /Replicas: +2 current \/ 4 desired\n/);
+	t.regex(page, /Decisions:\n +WHEN +REPLICAS +MEASURED +WHY\n.* 2 -> 4 +cpu: 90%\/50% +cpu above target\n.* 1 -> 2 /);
+	t.regex(page, /SucceededRescale/);
+	const older = {...hpa, metadata: {...hpa.metadata, annotations: {'troupe.dev/scale-interval': '30'}}};
+	t.regex(describeAutoscaler(older, nowMs, widthOf), /Steps: +one pod at most in 30s\n/);
 });
 
 test('members that stand beside the metadata are shown, too', async t => {

@@ -89,6 +89,7 @@ const namespaceFor = (file: string): string => (file === 'team.yaml' ? 'team' : 
 
 /** What each example becomes: the pods it stands for, by name or by prefix, and how they are then. */
 const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
+	'autoscale.yaml': pods => readyOf(pods, 'busy-') === 1,
 	'batch.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('squares-') && phaseOf(pod) === 'Succeeded').length === 6,
 	'budget.yaml': pods => readyOf(pods, 'budgeted-') === 3,
 	// Without root and without user namespaces the node has no volumes, and the pod says so.

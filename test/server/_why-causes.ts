@@ -26,6 +26,7 @@ import {
 	ready,
 	scheduled,
 } from '../actors/_objects.js';
+import {anHpa} from '../actors/autoscaling/_autoscalers.js';
 import {actorTree} from '../api/_actor-tree.js';
 
 export type PlantedCause = {
@@ -50,6 +51,16 @@ export type PlantedCause = {
 };
 
 const at = (secondsAgo: number): string => new Date(nowMs - secondsAgo * 1_000).toISOString();
+
+const autoscaled = ([type, status, reason, message]: readonly [string, 'True' | 'False', string, string]): ApiObject =>
+	anHpa({
+		status: {
+			desiredReplicas: 4,
+			currentMetrics: [{type: 'Resource', resource: {name: 'cpu', current: {averageUtilization: 90}}}],
+			conditions: [{type, status, reason, message}],
+			decisions: [{time: at(9), from: 1, to: 4, reason: 'replicas of deployment/web were set to 1 by eve'}],
+		},
+	});
 
 const event = (reason: string, message: string, more: Partial<ObjectEvent> = {}): ObjectEvent => ({
 	type: 'Warning',
@@ -1418,11 +1429,46 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: null,
 	},
 	{
-		title: 'an object on which nothing acts yet',
-		objects: [kindWith('autoscaling/v2', 'HorizontalPodAutoscaler', 'web', {}, undefined)],
-		answer:
-			'Nothing is wrong with HorizontalPodAutoscaler web: it is kept, but nothing acts on it yet: this version has no HorizontalPodAutoscaler controller.',
+		title: 'an autoscaler whose target is not there',
+		objects: [autoscaled(['AbleToScale', 'False', 'FailedGetScale', 'deployment "web" not found'])],
+		answer: 'HorizontalPodAutoscaler web scales nothing: deployment "web" not found.',
 		chain: ['horizontalpodautoscaler/web'],
+		next: ['it tries again every few seconds'],
+	},
+	{
+		title: 'an autoscaler of what is switched off',
+		objects: [autoscaled(['ScalingActive', 'False', 'ScalingDisabled', 'x'])],
+		answer: 'HorizontalPodAutoscaler web is switched off: what it scales has 0 replicas.',
+		chain: ['horizontalpodautoscaler/web'],
+		next: ['it goes on once that is scaled to 1 or more'],
+	},
+	{
+		title: 'the second autoscaler of one target',
+		objects: [autoscaled(['ScalingActive', 'False', 'AmbiguousSelector', 'deployment/web is scaled by hpa/first already'])],
+		answer: 'HorizontalPodAutoscaler web scales nothing: deployment/web is scaled by hpa/first already.',
+		chain: ['horizontalpodautoscaler/web'],
+		next: ['delete one of the two'],
+	},
+	{
+		title: 'an autoscaler of pods that request nothing',
+		objects: [autoscaled(['ScalingActive', 'False', 'FailedGetResourceMetric', 'missing request for cpu in container a of Pod b'])],
+		answer: 'HorizontalPodAutoscaler web does not know what its pods use: missing request for cpu in container a of Pod b.',
+		chain: ['horizontalpodautoscaler/web'],
+		next: ['say in the template what each container requests (resources.requests): a part of that is what is measured'],
+	},
+	{
+		title: 'an autoscaler that was overruled, and has overruled',
+		objects: [autoscaled(['ScalingActive', 'True', 'ValidMetricFound', ''])],
+		answer:
+			'Nothing is wrong with HorizontalPodAutoscaler web: it keeps deployment/web at 4 replicas (cpu: 90%/50%); its last change was from 1 to 4: replicas of deployment/web were set to 1 by eve.',
+		chain: ['horizontalpodautoscaler/web'],
+		next: null,
+	},
+	{
+		title: 'an object on which nothing acts yet',
+		objects: [kindWith('troupe.dev/v1', 'SlurmJob', 'web', {}, undefined)],
+		answer: 'Nothing is wrong with SlurmJob web: it is kept, but nothing acts on it yet: this version has no SlurmJob controller.',
+		chain: ['slurmjob/web'],
 		next: null,
 	},
 	{

@@ -4,28 +4,27 @@ import test from 'ava';
 import {manifests, older} from '../api/_manifests.js';
 import {openDoor} from './door.js';
 
-const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
-const warning =
-	'299 - "horizontalpodautoscaler/web is kept, but nothing acts on it yet: this version has no HorizontalPodAutoscaler controller"';
+const path = '/apis/troupe.dev/v1/namespaces/default/slurmjobs';
+const warning = '299 - "slurmjob/cuda is kept, but nothing acts on it yet: this version has no SlurmJob controller"';
 
-test('an autoscaler is made, changed, read and deleted; its writers are warned', async t => {
+test('a job of a cluster elsewhere is made, changed, read and deleted; its writers are warned', async t => {
 	const {call, json} = await openDoor(t);
-	const created = await call('POST', path, manifests.HorizontalPodAutoscaler);
+	const created = await call('POST', path, manifests.SlurmJob);
 	t.is(created.status, 201);
 	t.is(created.headers['warning'], warning);
 	const merge = {'content-type': 'application/merge-patch+json'};
-	const patched = await call('PATCH', `${path}/web`, {metadata: {labels: {a: 'b'}}}, merge);
+	const patched = await call('PATCH', `${path}/cuda`, {metadata: {labels: {a: 'b'}}}, merge);
 	t.is(patched.headers['warning'], warning);
-	t.is((await call('PUT', `${path}/web`, manifests.HorizontalPodAutoscaler)).headers['warning'], warning);
-	t.is((await call('GET', `${path}/web`)).headers['warning'], undefined);
-	t.like(await json(200, 'GET', path), {items: [{metadata: {name: 'web'}, spec: {maxReplicas: 5}}]});
-	await json(200, 'DELETE', `${path}/web`);
-	await json(404, 'GET', `${path}/web`);
+	t.is((await call('PUT', `${path}/cuda`, manifests.SlurmJob)).headers['warning'], warning);
+	t.is((await call('GET', `${path}/cuda`)).headers['warning'], undefined);
+	t.like(await json(200, 'GET', path), {items: [{metadata: {name: 'cuda'}}]});
+	await json(200, 'DELETE', `${path}/cuda`);
+	await json(404, 'GET', `${path}/cuda`);
 });
 
 test('what is refused, and what something acts on, warns of nothing', async t => {
 	const {call} = await openDoor(t);
-	const refused = await call('POST', path, {...manifests.HorizontalPodAutoscaler, spec: {}});
+	const refused = await call('POST', path, {...manifests.SlurmJob, spec: {}});
 	t.is(refused.status, 422);
 	t.is(refused.headers['warning'], undefined);
 	const map = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'c'}};
@@ -34,11 +33,9 @@ test('what is refused, and what something acts on, warns of nothing', async t =>
 
 test('an older dialect and a missing controller are two warnings', async t => {
 	const {call} = await openDoor(t);
-	const [said, ...more] = ((await call('POST', path, older.hpaB)).headers['warning'] ?? '').split(', 299 - ');
-	t.regex(said ?? '', /^299 - "dialect B autoscaling\/v1 HorizontalPodAutoscaler read as/);
-	t.deepEqual(more, [
-		'"horizontalpodautoscaler/hpa is kept, but nothing acts on it yet: this version has no HorizontalPodAutoscaler controller"',
-	]);
+	const [said, ...more] = ((await call('POST', path, older.job)).headers['warning'] ?? '').split(', 299 - ');
+	t.regex(said ?? '', /^299 - "dialect A Job read as/);
+	t.deepEqual(more, ['"slurmjob/cuda is kept, but nothing acts on it yet: this version has no SlurmJob controller"']);
 });
 
 test('a file mode in YAML is octal, as everywhere in Kubernetes', async t => {
