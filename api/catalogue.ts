@@ -1,6 +1,6 @@
 // Every kind there is, and the ways to find one by the words people use.
 
-import type {KindDefinition} from './kind.js';
+import type {KindDefinition, OlderVersion} from './kind.js';
 import {clusterConfig} from './kinds/clusterconfig.js';
 import {configMap} from './kinds/configmap.js';
 import {controllerRevision} from './kinds/controllerrevision.js';
@@ -11,6 +11,7 @@ import {dns} from './kinds/dns.js';
 import {endpointSlice} from './kinds/endpointslice.js';
 import {functionKind} from './kinds/function.js';
 import {horizontalPodAutoscaler} from './kinds/horizontalpodautoscaler.js';
+import {horizontalPodAutoscalerV1} from './kinds/horizontalpodautoscaler-v1.js';
 import {ingress} from './kinds/ingress.js';
 import {job} from './kinds/job.js';
 import {limitRange} from './kinds/limitrange.js';
@@ -63,6 +64,15 @@ export const kinds: readonly KindDefinition[] = [
 	slurmJob,
 	clusterConfig,
 ];
+
+/** Versions that the API serves beside those. */
+export const olderVersions: readonly OlderVersion[] = [horizontalPodAutoscalerV1];
+
+/** The version that a kind is of, where it is not the one that is kept. */
+export const olderVersionOf = (kind: KindDefinition): OlderVersion | undefined => olderVersions.find(each => each.kind === kind);
+
+/** The kind as its objects are kept. */
+export const keptKind = (kind: KindDefinition): KindDefinition => olderVersionOf(kind)?.of ?? kind;
 
 type GroupVersion = Pick<KindDefinition, 'group' | 'version'>;
 

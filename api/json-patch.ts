@@ -4,6 +4,7 @@
 // (`toString`) are no members, and copies, moved list items and operations are counted, so that no patch holds up its actor.
 
 import {deepEqual} from './equal.js';
+import {isDeeper} from './depth.js';
 import {failed, invalid, succeeded, type Outcome} from './errors.js';
 import {limits} from './limits.js';
 import {isObject, type Json} from './object.js';
@@ -78,12 +79,6 @@ export function applyJsonPatch(document: Json, patch: JsonPatch): Outcome<Json |
 	return isDeeper(patched, limits.objectDepth)
 		? refused({...work, at: patch.length - 1}, `leaves what is nested deeper than ${limits.objectDepth} levels`)
 		: succeeded(patched);
-}
-
-/** Each move may nest deeper what all before it did: those who walk it later have not the stack for that. */
-function isDeeper(value: Json | undefined, levels: number): boolean {
-	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some(member => isDeeper(member, levels - 1));
 }
 
 function apply(work: Work, operation: JsonPatchOperation): Outcome<Json> {

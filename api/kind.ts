@@ -1,5 +1,6 @@
 // What the catalogue knows of a kind. A kind is one value of this type, in one file of `api/kinds`.
 
+import type {Schema} from './descriptions.cjs';
 import type {ApiObject, Draft} from './object.js';
 import type {Found} from './rules/report.js';
 
@@ -54,6 +55,16 @@ export type KindDefinition = {
 	readonly columns: readonly Column[];
 	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
 	readonly selectableFields?: {readonly [path: string]: (object: ApiObject) => string};
+};
+
+/** A version of a kind beside the one that is kept: the same objects, in another form. Manifests of it are read by `api/dialects`. */
+export type OlderVersion = {
+	readonly of: KindDefinition;
+	/** As that version has it; its columns read objects of that form. */
+	readonly kind: KindDefinition;
+	/** An object as that version shows it. */
+	readonly shown: (object: ApiObject) => ApiObject;
+	readonly schema: Schema;
 };
 
 /** What a writer is told who may not change such a member. */

@@ -7,6 +7,8 @@ export const limits = {
 	objectBytes: 1_048_576,
 	/** How deep one may nest. */
 	objectDepth: 64,
+	/** Fields of one message of a body in protobuf. */
+	protobufFields: 20_000,
 	/** Operations of one JSON patch, as in Kubernetes. */
 	patchOperations: 10_000,
 	/** Items of lists that move because those operations put in or take away others before them. */

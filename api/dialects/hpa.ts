@@ -3,6 +3,7 @@
 // "At most one pod more or less each interval" is a policy of v2: one pod in so many seconds, both ways.
 
 import {parseDuration} from '../duration.js';
+import {hpaAsVersion2} from '../hpa-versions.js';
 import {measuredSelectorAnnotation, stepIntervalAnnotation} from '../kinds/horizontalpodautoscaler.js';
 import {isObject, type Json, type JsonObject, type Labels} from '../object.js';
 import {joinPath} from '../path.js';
@@ -77,15 +78,18 @@ export function editHpaB(document: JsonObject, edits: Edits): JsonObject {
 	return {...result, spec: edited};
 }
 
-/** autoscaling/v1 of Kubernetes: one percentage. */
+/** autoscaling/v1 of Kubernetes: one percentage, and annotations for the rest. */
 export function editHpaV1(document: JsonObject, edits: Edits): JsonObject {
 	const {spec} = document;
-	if (!isObject(spec) || spec['targetCPUUtilizationPercentage'] === undefined) return document;
-	if (clashes(spec, 'targetCPUUtilizationPercentage', 'metrics', edits)) return document;
-	const {targetCPUUtilizationPercentage: percent, ...rest} = spec;
+	const percent = isObject(spec) ? spec['targetCPUUtilizationPercentage'] : undefined;
+	if (isObject(spec) && clashes(spec, 'targetCPUUtilizationPercentage', 'metrics', edits)) return document;
+	const {document: edited, problems} = hpaAsVersion2(document);
+	for (const {annotation, message} of problems)
+		edits.problems.push({path: joinPath('metadata.annotations', annotation), message, reason: 'FieldValueInvalid'});
+	if (percent === undefined) return edited;
 	moved(edits, 'spec.metrics', 'spec.targetCPUUtilizationPercentage');
 	edits.renamed.push({path: 'spec.metrics[0].resource.target.averageUtilization', from: 'spec.targetCPUUtilizationPercentage'});
-	return {...document, spec: {...rest, metrics: [metric('cpu', percent ?? null)]}};
+	return edited;
 }
 
 const partOf = (object: JsonObject, name: string): JsonObject => {

@@ -1,7 +1,7 @@
 // What there is, as kubectl asks for it: versions, groups and resources, plain and aggregated. All of it follows from the
 // catalogue and the views, so a new kind is discovered without a line here.
 
-import {apiVersionOf, kinds} from '../../api/catalogue.js';
+import {apiVersionOf, kinds, olderVersions} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {eventKind} from './event-kind.js';
 import {evictionPart} from './eviction.js';
@@ -36,6 +36,8 @@ const podParts: readonly Part[] = [
 
 const resources: readonly Resource[] = [
 	...kinds.map(kind => ({kind, verbs: allVerbs, parts: partsOf(kind)})),
+	// Behind the versions that are kept: the first of a group is the one that clients take.
+	...olderVersions.map(({kind}) => ({kind, verbs: allVerbs, parts: partsOf(kind)})),
 	...[eventKind, nodeMetricsKind, podMetricsKind].map(kind => ({kind, verbs: readVerbs, parts: []})),
 ];
 

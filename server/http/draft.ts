@@ -1,14 +1,15 @@
 // A manifest in the body of POST or PUT: read, brought into its canonical form, and held against the URL it came to.
 
-import {apiVersionOf, kindOf} from '../../api/catalogue.js';
+import {apiVersionOf, keptKind, kindOf} from '../../api/catalogue.js';
 import {normalise} from '../../api/dialects/normalise.js';
 import {AppError} from '../../api/errors.js';
 import {isObject, type Draft, type JsonObject} from '../../api/object.js';
 import type {Problem} from '../../api/problem.js';
 import {shown, shownName} from '../../api/shown.js';
-import {readObject} from './body.js';
+import {mediaTypeOf, readBytes, readObject} from './body.js';
 import type {Exchange, Target} from './exchange.js';
 import {refusal} from './outcome.js';
+import {objectInProtobuf, protobufType} from './protobuf.js';
 
 export type ReadDraft = {
 	readonly object: Draft;
@@ -18,13 +19,35 @@ export type ReadDraft = {
 
 /** The object of the body with the URL's namespace and, for PUT, name. */
 export async function readDraft(exchange: Exchange, target: Target): Promise<ReadDraft> {
-	const body = await readObject(exchange.request, {yaml: true});
+	const body = await readBody(exchange);
 	if (body === undefined) throw refusal(`the body is empty; it must be a ${target.kind.kind}`);
 	const metadata = metadataOf(body);
 	const normalised = normalise({apiVersion: apiVersionOf(target.kind), kind: target.kind.kind, ...body, metadata});
 	if (!normalised.ok) throw invalid(normalised.problems, typeof metadata['name'] === 'string' ? metadata['name'] : '');
 	checkKind(normalised.object, target);
-	return {object: placed(normalised.object, target), notes: normalised.notes};
+	// Who speaks to a version knows that it is one.
+	const isOfVersion = keptKind(target.kind) !== target.kind && normalised.notes.every(note => !note.startsWith('dialect '));
+	return {object: placed(normalised.object, target), notes: isOfVersion ? [] : normalised.notes};
+}
+
+/** A document of that kind as it is kept. */
+export function keptForm(document: Draft): Draft {
+	const normalised = normalise(document);
+	if (!normalised.ok) throw invalid(normalised.problems, document.metadata.name);
+	return normalised.object;
+}
+
+/** JSON, YAML, or what kubectl sends of its own. */
+async function readBody({request}: Exchange): Promise<JsonObject | undefined> {
+	if (mediaTypeOf(request) !== protobufType) return readObject(request, {yaml: true});
+	const bytes = await readBytes(request);
+	if (bytes.length === 0) return undefined;
+	const object = objectInProtobuf(bytes);
+	if (object === undefined)
+		throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {
+			message: 'objects of this kind are not taken as protobuf, only as JSON and YAML: write a manifest and create it with -f',
+		});
+	return object;
 }
 
 const invalid = (problems: readonly Problem[], name = ''): AppError => new AppError('ERR_INVALID', {name, problems});
@@ -42,7 +65,7 @@ function metadataOf({metadata}: JsonObject): JsonObject {
 }
 
 function checkKind(object: Draft, {kind}: Target): void {
-	if (kindOf(object.apiVersion, object.kind) === kind) return;
+	if (kindOf(object.apiVersion, object.kind) === keptKind(kind)) return;
 	throw refusal(`the body is a ${object.kind} of ${object.apiVersion}; this path takes a ${kind.kind} of ${apiVersionOf(kind)}`);
 }
 

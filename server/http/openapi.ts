@@ -2,11 +2,13 @@
 // that the server checks fields itself.
 
 import {createHash} from 'node:crypto';
-import {apiRootOf, apiVersionOf, kinds} from '../../api/catalogue.js';
+import {apiRootOf, apiVersionOf, kinds, olderVersionOf, olderVersions} from '../../api/catalogue.js';
 import type {Descriptions, Schema} from '../../api/descriptions.cjs';
 import type {KindDefinition} from '../../api/kind.js';
 import type {Backend, Exchange} from './exchange.js';
 import {jsonType, sendJson, sendText} from './reply.js';
+
+const served: readonly KindDefinition[] = [...kinds, ...olderVersions.map(({kind}) => kind)];
 
 type GroupVersion = Pick<KindDefinition, 'group' | 'version'>;
 
@@ -22,7 +24,7 @@ const documents = (): Promise<ReadonlyMap<string, string>> => (made ??= makeDocu
 
 async function makeDocuments(): Promise<ReadonlyMap<string, string>> {
 	const {default: descriptions} = await import('../../api/descriptions.cjs');
-	const versions = new Map(kinds.map(kind => [apiVersionOf(kind), {group: kind.group, version: kind.version}]));
+	const versions = new Map(served.map(kind => [apiVersionOf(kind), {group: kind.group, version: kind.version}]));
 	return new Map([...versions.values()].map(of => [documentName(of), JSON.stringify(documentOf(descriptions, of))]));
 }
 
@@ -42,7 +44,7 @@ export const openApiDocument =
 		sendText(response, 200, jsonType, (await documents()).get(documentName(of)) ?? '{}');
 
 function documentOf(descriptions: Descriptions, of: GroupVersion) {
-	const own = kinds.filter(({group, version}) => group === of.group && version === of.version);
+	const own = served.filter(({group, version}) => group === of.group && version === of.version);
 	return {
 		openapi: '3.0.0',
 		info: {title: 'Troupe', version: apiVersionOf(of)},
@@ -52,7 +54,10 @@ function documentOf(descriptions: Descriptions, of: GroupVersion) {
 				...Object.entries(descriptions.definitions).map(([name, schema]) => [componentOf(name), converted(schema)]),
 				...own.map(kind => [
 					componentOf(kind.kind),
-					{...converted(descriptions.kinds[kind.kind] ?? {}), 'x-kubernetes-group-version-kind': [kindWords(kind)]},
+					{
+						...converted(olderVersionOf(kind)?.schema ?? descriptions.kinds[kind.kind] ?? {}),
+						'x-kubernetes-group-version-kind': [kindWords(kind)],
+					},
 				]),
 			]) as object,
 		},

@@ -1,5 +1,6 @@
 // PATCH: which forms of a patch are taken, and what becomes of one. The record applies it to what is committed then.
 
+import {keptKind} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
 import {inertWarnings} from '../../api/inert.js';
 import {readJsonPatch} from '../../api/json-patch.js';
@@ -9,6 +10,7 @@ import {isObject, type ApiObject, type Draft, type Json, type JsonObject} from '
 import {applyPatch, type Patch} from '../../api/patch.js';
 import type {PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {mediaTypeOf, readJson, readObject, unsupported} from './body.js';
+import {keptForm} from './draft.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {sendObject} from './object-reply.js';
@@ -26,7 +28,8 @@ const jsonType = 'application/json-patch+json';
 /** PATCH of an object or of its status. */
 export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const change = await readPatch(exchange, target);
-	const patched = await (isSecret(target.kind) && change.patchType !== undefined
+	const isOther = keptKind(target.kind) !== target.kind;
+	const patched = await (isOther || (isSecret(target.kind) && change.patchType !== undefined)
 		? inTurn(backend, entryOf(backend, target).key, () => patchOpened(backend, exchange, target, change))
 		: patchCommitted(backend, exchange, target, change));
 	const lost = isMerge(change) ? lostNullWarnings(target.kind, patched, change.patch['metadata']) : [];
@@ -60,11 +63,11 @@ function patchCommitted(backend: Backend, exchange: Exchange, target: Target, ch
 }
 
 /**
- * A Secret is patched here: its record has its values sealed, and could neither test nor copy one. Patches take turns; when another write comes
+ * A Secret is patched here: its record has its values sealed, and could neither test nor copy one. So is an object in the form of another version. Patches take turns; when another write comes
  * between all the same, it is done again with what is committed then.
  */
 async function patchOpened(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
-	checkValuesStay(change);
+	if (isSecret(target.kind)) checkValuesStay(change);
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	for (let tries = 1; ; tries++) {
 		const {object} = entryOf(backend, target);
@@ -72,7 +75,7 @@ async function patchOpened(backend: Backend, exchange: Exchange, target: Target,
 		const wanted = wholeDraft(valueOf(applyPatch(outgoing(backend, target.kind, object) as unknown as JsonObject, change)));
 		const isOwn = (wanted.metadata.resourceVersion ?? resourceVersion) === resourceVersion;
 		const given = {...wanted, metadata: {resourceVersion, ...wanted.metadata}};
-		const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, given), ...statusPart(target), dryRun};
+		const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, keptForm(given)), ...statusPart(target), dryRun};
 		try {
 			return await askObject(backend, exchange, target, message);
 		} catch (error) {

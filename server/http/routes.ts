@@ -1,6 +1,6 @@
 // Every path of the door and what answers there. The catalogue gives the Kubernetes-shaped ones, so a kind needs no line here.
 
-import {apiRootOf, kinds} from '../../api/catalogue.js';
+import {apiRootOf, kinds, olderVersions} from '../../api/catalogue.js';
 import {brokerConfigPath} from '../../api/broker-config.js';
 import {functionFiguresPath} from '../../api/function-figures.js';
 import {joinPath, tokensPath} from '../../api/join.js';
@@ -57,6 +57,7 @@ export function createRoutes(): Router<Route> {
 	addEvents(router);
 	addMetrics(router);
 	for (const kind of kinds) addKind(router, kind);
+	for (const {kind} of olderVersions) addKind(router, kind);
 	addOwn(router);
 	return router;
 }

@@ -1,6 +1,7 @@
-// Where Secrets pass the door: sealed as they come in, opened for the reader they go to, and fetched by nodes. All other kinds pass
-// as they are.
+// Where objects pass the door that are not answered as they are kept: Secrets are sealed as they come in, opened for the reader they go to, and fetched by
+// nodes; of a version that is not the one that is kept, objects are shown in its form. All others pass as they are.
 
+import {olderVersionOf} from '../../api/catalogue.js';
 import {AppError, type Outcome} from '../../api/errors.js';
 import {generateName} from '../../api/names.js';
 import type {KindDefinition} from '../../api/kind.js';
@@ -47,14 +48,14 @@ export const incomingPatch = (backend: Backend, {kind, namespace = '', name = ''
 
 /** The object for a reader who may read it. */
 export const outgoing = (backend: Backend, kind: KindDefinition, object: ApiObject): ApiObject =>
-	isSecret(kind) ? openedSecret(sealsOf(backend), object) : object;
+	isSecret(kind) ? openedSecret(sealsOf(backend), object) : (olderVersionOf(kind)?.shown(object) ?? object);
 
 export type Readable = Pick<Entry, 'object' | 'json'>;
 
 /** The same of a committed object with its text: the bytes of the commit, unless something has to be opened. */
 export function outgoingEntry(backend: Backend, kind: KindDefinition, entry: Readable): Readable {
-	if (!isSecret(kind)) return entry;
-	const object = openedSecret(sealsOf(backend), entry.object);
+	const object = outgoing(backend, kind, entry.object);
+	if (object === entry.object) return entry;
 	return {object, json: () => JSON.stringify(object)};
 }
 
