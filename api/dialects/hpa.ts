@@ -4,7 +4,7 @@
 
 import {parseDuration} from '../duration.js';
 import {hpaAsVersion2} from '../hpa-versions.js';
-import {measuredSelectorAnnotation, stepIntervalAnnotation} from '../kinds/horizontalpodautoscaler.js';
+import {inSteps, measuredSelectorAnnotation, mostIntervalSeconds, stepIntervalAnnotation} from '../kinds/horizontalpodautoscaler.js';
 import {isObject, type Json, type JsonObject, type Labels} from '../object.js';
 import {joinPath} from '../path.js';
 import {formatSelector} from '../selector-text.js';
@@ -14,9 +14,6 @@ import {moved, refuseUnknown, withAnnotation, type Edits} from './rewrite.js';
 
 /** What both dialects do when the manifest does not say. */
 const defaultIntervalSeconds = 15;
-
-/** Of a policy's period in v2. */
-const mostIntervalSeconds = 1_800;
 
 const apiVersions: {readonly [kind: string]: readonly [apiVersion: string, kind: string]} = {
 	Pod: ['v1', 'Pod'],
@@ -38,7 +35,7 @@ export function editHpaA(document: JsonObject, edits: Edits): JsonObject {
 	}
 	if (metrics !== undefined) edited['metrics'] = isObject(metrics) ? metricsOf(metrics, fractions, edits) : metrics;
 	if (!clashes(spec, 'adjustInterval', 'behavior', edits) && spec['behavior'] === undefined)
-		result = inSteps(result, edited, adjustInterval, 'spec.adjustInterval', edits);
+		result = withSteps(result, edited, adjustInterval, 'spec.adjustInterval', edits);
 	const text = selector === undefined ? undefined : selectorText(selector, 'spec.selector', edits);
 	result = {...result, spec: edited};
 	return text === undefined ? result : withAnnotation(result, measuredSelectorAnnotation, text, 'spec.selector', edits);
@@ -74,7 +71,7 @@ export function editHpaB(document: JsonObject, edits: Edits): JsonObject {
 	} else if (scaleTargetRef !== undefined) edited['scaleTargetRef'] = scaleTargetRef;
 	if (metrics !== undefined) edited['metrics'] = isObject(metrics) ? metricsOf(metrics, percentages, edits) : metrics;
 	if (!clashes(spec, 'scaleInterval', 'behavior', edits) && spec['behavior'] === undefined)
-		result = inSteps(result, edited, scaleInterval, 'spec.scaleInterval', edits);
+		result = withSteps(result, edited, scaleInterval, 'spec.scaleInterval', edits);
 	return {...result, spec: edited};
 }
 
@@ -195,7 +192,7 @@ const metric = (name: string, averageUtilization: Json): JsonObject => ({
 });
 
 /** Adds to the spec that replicas change one by one, once an interval, and gives the document with the interval as an annotation. */
-function inSteps(
+function withSteps(
 	document: JsonObject,
 	spec: {[field: string]: Json | undefined},
 	interval: Json | undefined,
@@ -209,8 +206,7 @@ function inSteps(
 		return wrong(document, path, words, edits);
 	}
 	moved(edits, 'spec.behavior', interval === undefined ? 'spec.behavior' : path);
-	const policies = [{type: 'Pods', value: 1, periodSeconds}];
-	spec['behavior'] = {scaleUp: {policies}, scaleDown: {stabilizationWindowSeconds: 0, policies}};
+	spec['behavior'] = inSteps(periodSeconds);
 	const metadata = partOf(document, 'metadata');
 	const annotations = {...partOf(metadata, 'annotations'), [stepIntervalAnnotation]: String(periodSeconds)};
 	return {...document, metadata: {...metadata, annotations}};

@@ -25,6 +25,15 @@ export function stepIntervalOf(annotations: Labels | undefined): number | undefi
 	return /^\d{1,4}$/.test(text) && Number(text) > 0 ? Number(text) * 1_000 : undefined;
 }
 
+/** Of a policy's period in v2. */
+export const mostIntervalSeconds = 1_800;
+
+/** The behaviour of one pod more or less at most in so many seconds. */
+export function inSteps(periodSeconds: number): NonNullable<HpaSpec['behavior']> {
+	const policies = [{type: 'Pods', value: 1, periodSeconds}] as const;
+	return {scaleUp: {policies}, scaleDown: {stabilizationWindowSeconds: 0, policies}};
+}
+
 /** Keeps which pods are measured where v2 has no place for it: there it is the target's own selector. */
 export const measuredSelectorAnnotation = 'troupe.dev/selector';
 

@@ -307,6 +307,40 @@ export const objectsCommands: readonly CommandSpec[] = [
 		load: () => import('../commands/scale.js'),
 	},
 	{
+		name: 'autoscale',
+		summary: 'have as many pods of an object as the load needs',
+		usage: [
+			'KIND/NAME [--min N] --max N [--cpu-percent N] [--memory-percent N] [--interval SECONDS]',
+			'[NAME] --target KIND/NAME|REPLICASET [--min N] --max N [-c N] [-m N] [-i SECONDS]',
+		],
+		examples: [
+			'troupe autoscale deployment/web --min 1 --max 4 --cpu-percent 50',
+			'troupe autoscale --target=rs --min=1 --max=4 -c 25 -i 10',
+		],
+		flags: {
+			...namespacedFlags,
+			min: {type: 'number', value: 'N', about: 'the fewest pods (1)'},
+			max: {type: 'number', value: 'N', about: 'the most pods'},
+			'cpu-percent': {
+				type: 'number',
+				short: 'c',
+				value: 'N',
+				about: 'what they should use of the processors they request, in percent (80 without another)',
+			},
+			'memory-percent': {type: 'number', short: 'm', value: 'N', about: 'the same of memory'},
+			interval: {
+				type: 'string',
+				short: 'i',
+				value: 'SECONDS',
+				about: 'one pod more or less at most in so many seconds (as fast as the load needs)',
+			},
+			target: {type: 'string', value: 'KIND/NAME', about: 'what is scaled; a bare name is that of a ReplicaSet'},
+			name: {type: 'string', value: 'NAME', about: 'of the autoscaler (that of the object)'},
+			...writeFlags,
+		},
+		load: () => import('../commands/autoscale.js'),
+	},
+	{
 		name: 'expose',
 		summary: 'make a Service for the pods of an object',
 		usage: ['KIND/NAME [--port N] [--target-port N|NAME] [--type ClusterIP|NodePort|LoadBalancer] [--name NAME]'],

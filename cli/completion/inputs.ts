@@ -77,6 +77,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	wait: targets,
 	why: targets,
 	scale: {type: 'targets', scalable: true},
+	autoscale: targets,
 	expose: targets,
 	rollout: {type: 'words', words: ['status', 'history', 'undo', 'pause', 'resume', 'restart'], then: targets},
 	explain: {type: 'fields'},
