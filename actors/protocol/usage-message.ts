@@ -21,7 +21,10 @@ export type Rates = {readonly received?: number; readonly sent?: number; readonl
 export type UsageSeries = {readonly cpuNanocores: readonly (number | null)[]; readonly memoryBytes: readonly (number | null)[]};
 
 /** What is used of processors in each second, and of memory. */
-export type Used = {readonly cpuNanocores: number; readonly windowMs: number; readonly memoryBytes: number; readonly rates: Rates};
+export type Used = {readonly cpuNanocores: number; readonly windowMs: number; readonly memoryBytes: number};
+
+/** And of networks and disks. */
+export type UsedInAll = Used & {readonly rates: Rates};
 
 /** The last minutes. */
 export type Past = UsageSeries & {readonly stepMs: number};
@@ -29,9 +32,9 @@ export type Past = UsageSeries & {readonly stepMs: number};
 export type NodeUsage = {
 	/** Wall time of the node. */
 	readonly atMs: number;
-	readonly node: Used | undefined;
+	readonly node: UsedInAll | undefined;
 	/** By the pod's uid, then by container; undefined: that it runs is all that is known. */
-	readonly pods: ReadonlyMap<string, ReadonlyMap<string, Used | undefined>>;
+	readonly pods: ReadonlyMap<string, ReadonlyMap<string, UsedInAll | undefined>>;
 	/** Of pods with a network of their own, by uid. */
 	readonly traffic: ReadonlyMap<string, Rates>;
 	/** Where it was asked for. */
@@ -51,12 +54,12 @@ const isWindow = (value: unknown): value is number => isFigure(value) && value <
 /** What an answer says of these pods; undefined where it is none. The last minutes only where they were asked for. */
 export function usageIn(answer: unknown, uids: ReadonlySet<string>, withHistory = false): NodeUsage | undefined {
 	if (!isSaid(answer) || !isTime(answer['atMs']) || !Array.isArray(answer['containers'])) return undefined;
-	const pods = new Map<string, Map<string, Used | undefined>>();
+	const pods = new Map<string, Map<string, UsedInAll | undefined>>();
 	for (const each of answer['containers'] as readonly unknown[]) {
 		if (!isSaid(each)) continue;
 		const {uid, container} = each;
 		if (typeof uid !== 'string' || typeof container !== 'string' || !uids.has(uid)) continue;
-		const containers = pods.get(uid) ?? new Map<string, Used | undefined>();
+		const containers = pods.get(uid) ?? new Map<string, UsedInAll | undefined>();
 		pods.set(uid, containers.set(container, usedIn(each)));
 	}
 	return {
@@ -71,7 +74,7 @@ export function usageIn(answer: unknown, uids: ReadonlySet<string>, withHistory 
 /** One that a timestamp can say. */
 const isTime = (value: unknown): value is number => isFigure(value) && value <= 8_640_000_000_000_000;
 
-function usedIn(said: unknown): Used | undefined {
+function usedIn(said: unknown): UsedInAll | undefined {
 	if (!isSaid(said)) return undefined;
 	const {cpuNanocores, windowMs, memoryBytes} = said;
 	if (!isFigure(cpuNanocores) || !isWindow(windowMs) || !isFigure(memoryBytes)) return undefined;

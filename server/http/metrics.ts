@@ -13,7 +13,7 @@ import {node as nodeKind, type NodeObject} from '../../api/kinds/node.js';
 import {pod as podKind, type Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {nodeKey} from '../../actors/addresses.js';
-import type {NodeUsage, Past, Rates, Used} from '../../actors/protocol/usage-message.js';
+import type {NodeUsage, Past, Rates, Used, UsedInAll} from '../../actors/protocol/usage-message.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
 import {entryOf} from './entry.js';
@@ -144,7 +144,7 @@ async function measurePods(backend: Backend, asked: Asked, objects: readonly Api
 }
 
 /** Undefined: not all that runs of it was measured, or nothing runs. */
-function containersOf({metadata, spec}: Pod, usage: NodeUsage): readonly {readonly name: string; readonly used: Used}[] | undefined {
+function containersOf({metadata, spec}: Pod, usage: NodeUsage): readonly {readonly name: string; readonly used: UsedInAll}[] | undefined {
 	const told = usage.pods.get(metadata.uid);
 	const names = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
 		.map(({name}) => name)
@@ -197,7 +197,7 @@ function measured(kind: KindDefinition, {metadata}: ApiObject, {atMs}: NodeUsage
 	};
 }
 
-function podDetails({metadata: {uid}}: Pod, {history, traffic}: NodeUsage, used: readonly Used[]): MetricsDetails | object {
+function podDetails({metadata: {uid}}: Pod, {history, traffic}: NodeUsage, used: readonly UsedInAll[]): MetricsDetails | object {
 	if (history === undefined) return {};
 	const sumOf = (name: 'read' | 'written'): object => {
 		const known = used.flatMap(({rates}) => rates[name] ?? []);
