@@ -55,6 +55,9 @@ export const podKey = ({namespace, name}: {readonly namespace?: string; readonly
 	objectKey('pods', namespace, name);
 export const clusterConfigKey: ObjectKey = objectKey('clusterconfigs', undefined, clusterConfigName);
 
+/** Binds pods to nodes. */
+export const schedulerPath = 'scheduler';
+
 /** Gives nodes the subnets of their pods. */
 export const subnetsPath = 'subnets';
 export const subnetsAddress: Address = address(controlSystem, subnetsPath);

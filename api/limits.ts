@@ -829,6 +829,8 @@ export const limits = {
 	/** How long a node that was short of something is told as that, and how long an eviction may take before there is another one. */
 	pressureHoldMs: 60_000,
 	evictionWaitMs: 60_000,
+	/** How long the scheduler goes by what a node has said of its use. */
+	nodeUseMs: 30_000,
 	/** Containers of a node that are measured, and how long in one turn before everything else has its own. */
 	usageContainers: 4_096,
 	usageTurnMs: 4,

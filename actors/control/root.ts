@@ -17,6 +17,7 @@ import {
 	relayPath,
 	subnetsPath,
 	syncPath,
+	schedulerPath,
 } from '../addresses.js';
 import {spawnInspector} from '../inspector.js';
 import {autoscalers} from './autoscaling/autoscalers.js';
@@ -24,7 +25,7 @@ import {activators} from './functions/activators.js';
 import {relay} from './network/relay.js';
 import {subnets} from './nodes/subnets.js';
 import {detector, type DetectorInput} from './nodes/detector.js';
-import {scheduler, schedulerPath} from './scheduling/scheduler.js';
+import {scheduler} from './scheduling/scheduler.js';
 import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.js';
 
 export type ControlRootInput = SyncSupervisorInput &

@@ -4,7 +4,17 @@ import {controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {downsPath} from '../../system/kernel/watch-message.js';
 import {edgePath} from '../../system/kernel/edge-asks.js';
 import {isReply, type AnyReply, type Message} from '../../system/kernel/behavior.js';
-import {autoscalersPath, inspectorPath, leasesPath, nodeSyncPath, relayPath, runtimePath, syncPath, usagePath} from '../addresses.js';
+import {
+	autoscalersPath,
+	inspectorPath,
+	leasesPath,
+	nodeSyncPath,
+	relayPath,
+	runtimePath,
+	schedulerPath,
+	syncPath,
+	usagePath,
+} from '../addresses.js';
 import {isRelay, type Relay} from './relay-message.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
@@ -16,7 +26,8 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 		return (
 			path === edgePath ||
 			(path === relayPath && message.type === 'relayAnswered') ||
-			(path === autoscalersPath && isUsageOf(node, message))
+			(path === autoscalersPath && isUsageOf(node, message)) ||
+			(path === schedulerPath && message.type === 'used' && message.id === node)
 		);
 	switch (message.type) {
 		case 'hello':

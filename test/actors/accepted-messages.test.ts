@@ -44,6 +44,10 @@ test('control takes from a node what that node itself uses, where it was asked f
 	t.false(takes('troupe://control/autoscalers', {...told, id: '7/node-b'}));
 	t.false(takes('troupe://control/autoscalers', {...told, type: 'outcome'}));
 	t.false(takes('troupe://control/autoscalers/default.web', told));
+	const used = {...told, type: 'used', id: 'node-a'};
+	t.true(takes('troupe://control/scheduler', used));
+	t.false(takes('troupe://control/scheduler', {...used, id: 'node-b'}));
+	t.false(takes('troupe://control/scheduler', {...used, type: 'outcome'}));
 });
 
 test('control takes no writes, wakes or internal messages of a node', t => {

@@ -13,6 +13,7 @@ import {belowDefault, hostPortOnNode, nominated, portOnNode, portTerms, withAnti
 import {addToClass, type ClusterView} from './equivalence-class.js';
 import {portsOn, type PortCheck} from './filters.js';
 import {addNominee, addRequests, dropNominee, nodeInfosOf, type NodeInfo} from './node-info.js';
+import type {NodeUses} from './node-use.js';
 import {requirementsOf, requiresAntiAffinity} from '../pods/pod-requirements.js';
 
 export type Cycle = ClusterView & {
@@ -37,12 +38,16 @@ export type Cycle = ClusterView & {
 	binds: number;
 };
 
-export function cycleOf({known, pending, random}: Context, turn: number, binds: number): Cycle {
-	const nodes = nodeInfosOf(known);
+/** The words of the cluster's configuration. */
+export const strategyOf = (known: Known): SchedulerStrategy =>
+	(known.get(clusterConfigKey) as ClusterConfig | undefined)?.spec?.scheduler?.strategy ?? defaultStrategy;
+
+export function cycleOf({known, pending, random}: Context, turn: number, binds: number, uses?: NodeUses): Cycle {
+	const nodes = nodeInfosOf(known, uses);
 	const assumedPorts = new Set<string>();
 	const cycle: Cycle = {
 		known,
-		strategy: (known.get(clusterConfigKey) as ClusterConfig | undefined)?.spec?.scheduler?.strategy ?? defaultStrategy,
+		strategy: strategyOf(known),
 		nodes,
 		nodeByName: new Map(nodes.map(node => [node.name, node])),
 		assumed: new Map(),

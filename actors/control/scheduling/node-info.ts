@@ -8,9 +8,11 @@ import type {Labels} from '../../../api/object.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
 import {dockerNotReady} from '../../../api/runtime-class.js';
 import type {Known} from '../../../system/index/object-index.js';
+import {nodeKey} from '../../addresses.js';
 import {isLost} from '../pods/eviction.js';
 import {cpuOnNode, memoryOnNode, occupies} from '../pods/pod-terms.js';
 import type {PodRequirements} from '../pods/pod-requirements.js';
+import type {NodeUse, NodeUses} from './node-use.js';
 
 /** What only the node's own record says. */
 type NodeProperties = {
@@ -47,6 +49,8 @@ export type NodeInfo = Omit<NodeProperties, 'podsTerm' | 'cpuTerm' | 'memoryTerm
 	pods: number;
 	requestedCpu: number;
 	requestedMemory: number;
+	/** What was measured there; undefined: the strategy does not ask, or the node did not tell. */
+	readonly use: NodeUse | undefined;
 	/** Nominated pods by uid: resources are reserved for them against pods of their priority and below. */
 	nominees: ReadonlyMap<string, Requester>;
 };
@@ -55,11 +59,19 @@ export const isNodeReady = (node: NodeObject): boolean =>
 	node.metadata.deletionTimestamp === undefined && isConditionTrue(node.status?.conditions, 'Ready');
 
 /** The nodes of one cycle, by name. */
-export const nodeInfosOf = (known: Known): NodeInfo[] =>
-	([...known.list('nodes')] as NodeObject[]).sort(byName).map((node, index) => nodeInfoOf(propertiesOf(node), index, known));
+export const nodeInfosOf = (known: Known, uses?: NodeUses): NodeInfo[] =>
+	([...known.list('nodes')] as NodeObject[])
+		.sort(byName)
+		.map((node, index) => nodeInfoOf(propertiesOf(node), index, known, uses?.get(node.metadata.name)));
+
+/** One of them alone. */
+export function nodeInfoNamed(known: Known, name: string): NodeInfo | undefined {
+	const node = known.get(nodeKey(name)) as NodeObject | undefined;
+	return node === undefined ? undefined : nodeInfoOf(propertiesOf(node), 0, known, undefined);
+}
 
 /** Written out: a thousand of them are made in each cycle, and a spread costs more than all the rest. */
-const nodeInfoOf = (properties: NodeProperties, index: number, known: Known): NodeInfo => ({
+const nodeInfoOf = (properties: NodeProperties, index: number, known: Known, use: NodeUse | undefined): NodeInfo => ({
 	name: properties.name,
 	labels: properties.labels,
 	unavailable: properties.unavailable,
@@ -76,6 +88,7 @@ const nodeInfoOf = (properties: NodeProperties, index: number, known: Known): No
 	pods: known.countByTerm('pods', properties.podsTerm),
 	requestedCpu: known.sumByTerm('pods', properties.cpuTerm),
 	requestedMemory: known.sumByTerm('pods', properties.memoryTerm),
+	use,
 	nominees: noNominees,
 });
 

@@ -18,8 +18,10 @@ import {unschedulableReason} from '../pods/pod-lifecycle.js';
 import {unbound} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
 import type {ClaimMessage} from '../storage/claim.js';
-import {bind, cycleOf, nominate, type Cycle} from './cycle.js';
+import {bind, cycleOf, nominate, strategyOf, type Cycle} from './cycle.js';
 import {classOf, type EquivalenceClass} from './equivalence-class.js';
+import {nodeInfoNamed} from './node-info.js';
+import {askForUse, goesByUse, recentUses, withUse, type NodeUses} from './node-use.js';
 import {place} from './placement.js';
 import {claimsOf, type PodClaims} from './pod-claims.js';
 import {areVictimsLeaving, mayPreempt, preemptionFor, type Preemption} from './preemption.js';
@@ -36,6 +38,9 @@ export type SchedulerMessage =
 	| {readonly type: 'more'}
 	/** Nothing in particular, after a while. */
 	| {readonly type: 'again'}
+	/** It is time to ask nodes what they use. */
+	| {readonly type: 'measure'}
+	| Reply<unknown, 'used'>
 	| Reply<unknown, 'outcome'>;
 
 /** A pod that fitted nowhere when it was tried last. */
@@ -70,34 +75,50 @@ export type SchedulerState = {
 	readonly unschedulable: ReadonlyMap<string, Unschedulable>;
 	/** Whether a pass through all is due after a while. */
 	readonly isArmed: boolean;
+	/** Whether nodes are asked every some seconds what they use. */
+	readonly isMeasuring: boolean;
+	readonly uses: NodeUses;
 };
 
 const none: ReadonlySet<string> = new Set();
 
-export const schedulerPath = 'scheduler';
-
 export const scheduler: Behavior<null, SchedulerState, SchedulerMessage> = {
 	kind: 'Scheduler',
-	init: (_input, context) => schedule({turn: 0, binds: 0, pass: 0, changed: none, unschedulable: new Map(), isArmed: false}, context),
+	init: (_input, context) => measuring(schedule(begun, context), context),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'wake':
-				return schedule(withChanged(state, 'all'), context);
+				return measuring(schedule(withChanged(state, 'all'), context), context);
 			case 'again':
-				return schedule({...withChanged(state, 'all'), isArmed: false}, context);
+				return measuring(schedule({...withChanged(state, 'all'), isArmed: false}, context), context);
 			case 'nodeChanged':
 				return nodeChanged(state, message.node, context);
 			case 'more':
-				return schedule(state, context);
+				return measuring(schedule(state, context), context);
+			case 'measure':
+				return measure(state, context);
+			case 'used':
+				return used(state, message, context);
 			case 'outcome':
 				return message.outcome.ok ? next(state, [more(context)]) : failed(state, context);
 		}
 	},
 	coalesce(message) {
-		if (message.type === 'outcome') return undefined;
+		if (message.type === 'outcome' || message.type === 'used') return undefined;
 		return message.type === 'nodeChanged' ? `nodeChanged/${message.node}` : message.type;
 	},
 	describe: ({unschedulable}) => (unschedulable.size === 0 ? '' : `${unschedulable.size} pods fit nowhere`),
+};
+
+const begun: SchedulerState = {
+	turn: 0,
+	binds: 0,
+	pass: 0,
+	changed: none,
+	unschedulable: new Map(),
+	isArmed: false,
+	isMeasuring: false,
+	uses: new Map(),
 };
 
 const more = ({self}: Context): Effect => ({type: 'tell', to: self, message: {type: 'more'}});
@@ -146,7 +167,7 @@ function schedule(state: SchedulerState, context: Context): Next<SchedulerState>
 	const step: SchedulingStep = {
 		state,
 		context,
-		cycle: cycleOf(context, state.turn, state.binds),
+		cycle: cycleOf(context, state.turn, state.binds, state.isMeasuring ? recentUses(state.uses, context.monotonicMs) : undefined),
 		unschedulable: new Map(),
 		effects: [],
 		placing: new Set(),
@@ -213,6 +234,27 @@ function ended({state, context, cycle, unschedulable, effects, tellAtMs, isHeld}
 	if (!isArmed && state.isArmed) effects.push({type: 'cancelWake', name: 'again'});
 	const {turn, binds} = cycle;
 	return next({...state, turn, binds, unschedulable, isArmed, changed: isOver ? none : state.changed}, effects);
+}
+
+// ---- what nodes use -------------------------------------------------------------------------------------------------------
+
+/** Begins to ask, once the strategy goes by it. */
+function measuring({state, effects}: Next<SchedulerState>, context: Context): Next<SchedulerState> {
+	if (state.isMeasuring || !goesByUse(strategyOf(context.known))) return next(state, effects);
+	const asked = measure({...state, isMeasuring: true}, context);
+	return next(asked.state, [...effects, ...asked.effects]);
+}
+
+function measure(state: SchedulerState, context: Context): Next<SchedulerState> {
+	if (!goesByUse(strategyOf(context.known))) return next({...state, isMeasuring: false, uses: new Map()});
+	const again: Effect = {type: 'wakeAt', name: 'measure', atMs: context.nowMs + limits.usageSampleMs, message: {type: 'measure'}};
+	return next({...state, uses: recentUses(state.uses, context.monotonicMs)}, [...askForUse(context), again]);
+}
+
+function used(state: SchedulerState, {id, outcome}: Reply<unknown, 'used'>, context: Context): Next<SchedulerState> {
+	const node = outcome.ok && state.isMeasuring ? nodeInfoNamed(context.known, id) : undefined;
+	if (node === undefined || !outcome.ok) return next(state);
+	return next({...state, uses: withUse(state.uses, node, outcome.value, context.monotonicMs)});
 }
 
 // ---- one pod -------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 import type {SchedulerStrategy} from '../../../api/scheduler-strategies.js';
 import {matchesTerm} from '../pods/node-affinity.js';
 import type {NodeInfo} from './node-info.js';
+import {cpuLoad, memoryLoad} from './node-use.js';
 import type {PodRequirements} from '../pods/pod-requirements.js';
 import {isTolerated} from '../pods/toleration.js';
 
@@ -41,11 +42,11 @@ export function strategyScore(strategy: SchedulerStrategy, node: NodeInfo, requi
 		case 'most-pods':
 			return -node.pods;
 		case 'least-cpu':
-			return share(node.requestedCpu + requirements.cpuMillis, node.cpuMillis);
+			return share(cpuLoad(node, node.use) + requirements.cpuMillis, node.cpuMillis);
 		case 'least-memory':
-			return share(node.requestedMemory + requirements.memoryBytes, node.memoryBytes);
+			return share(memoryLoad(node, node.use) + requirements.memoryBytes, node.memoryBytes);
 	}
 }
 
 /** Of what the node has; 0 where that has no bound. */
-const share = (requested: number, allocatable: number): number => (requested === 0 ? 0 : requested / allocatable);
+const share = (load: number, allocatable: number): number => (load === 0 ? 0 : load / allocatable);
