@@ -26,7 +26,7 @@ export type JoinAnswer = {
 export const tokensPath = '/troupe/v1/tokens';
 
 /** The roles that a token may be made for by hand; nodes get theirs by joining. */
-export const tokenRoles = ['admin', 'edit', 'view', 'tool'] as const;
+export const tokenRoles = ['admin', 'edit', 'view', 'tool', 'metrics'] as const;
 
 export type TokenRequest =
 	| {readonly name: string; readonly role: (typeof tokenRoles)[number]; readonly ttlSeconds?: number; readonly topics?: TopicRights}

@@ -841,6 +841,21 @@ export const limits = {
 	usageReaders: 64,
 	/** How long a server waits for a node to tell it. */
 	usageAnswerMs: 5_000,
+	/** Nodes and functions that have series of their own among the metrics; all further ones are told as one. */
+	metricsNodes: 250,
+	metricsFunctions: 100,
+	/** Objects, or actors, that are counted in one turn. */
+	metricsTurnObjects: 2_000,
+	/** For what a node tells of itself to a scrape. */
+	metricsAnswerMs: 2_000,
+	/** Targets that discovery by HTTP tells of a sort; labels of a pod among them, and the longest path of one. */
+	metricsTargets: 2_000,
+	metricsTargetLabels: 16,
+	metricsTargetPathCharacters: 256,
+	/** Connections to an agent's own door for scrapers. */
+	metricsConnections: 16,
+	/** A server that does not lead looks no more often which logins there are. */
+	standbyLoginsMs: 10_000,
 
 	/** How often an autoscaler looks at its pods, and no more often than the second, whoever writes meanwhile. */
 	autoscaleSyncMs: 5_000,

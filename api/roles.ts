@@ -17,6 +17,8 @@ export type Role =
 	| 'view'
 	| 'node'
 	| 'tool'
+	/** Reads `/metrics`, and nothing else. */
+	| 'metrics'
 	/** May be traded for a node's own credential, and nothing else. */
 	| 'join';
 
@@ -36,7 +38,7 @@ export type MqttVerb = 'connect' | 'publish' | 'subscribe' | 'forward';
 
 /** Whether a client may do this on the bus; for `connect` the topic means nothing. */
 export function may(identity: Identity, verb: MqttVerb, topic: string): boolean {
-	if (!isSound(identity) || identity.role === 'join') return false;
+	if (!isSound(identity) || identity.role === 'join' || identity.role === 'metrics') return false;
 	switch (verb) {
 		case 'connect':
 			return true;
@@ -62,6 +64,7 @@ function mayUse({role, topics}: Identity, verb: 'publish' | 'subscribe', topic: 
 		case 'view':
 		case 'tool':
 			return matchesAny(topics?.[verb], topic);
+		case 'metrics':
 		case 'node':
 		case 'join':
 			return false;
@@ -178,6 +181,7 @@ export function mayInspect(identity: Identity, verb: ToolRequest['verb']): boole
 		case 'view':
 		case 'tool':
 			return !isChange(verb);
+		case 'metrics':
 		case 'node':
 		case 'join':
 			return false;
@@ -205,6 +209,9 @@ export const nodeWaysResource = 'troupe/node-ways';
 /** To look at actors; what changes them is judged by `mayInspect`. */
 export const actorsResource = 'troupe/actors';
 
+/** Figures of servers and nodes, and what is to be scraped: for the role `metrics`, and who reads objects learns nothing new there. */
+export const metricsResource = 'troupe/metrics';
+
 const adminResources = [tokensResource, backupResource, brokerConfigResource, nodeWaysResource];
 
 /** Whether the identity may do this to a resource (`pods`, `pods/log`, `clusterconfigs`) over HTTP; nodes have nothing to ask there yet. */
@@ -220,6 +227,8 @@ export function mayRequest(identity: Identity, verb: string, resource: string): 
 		case 'tool':
 			// As Kubernetes' own role of that name: a reader of Secrets can do what their values allow.
 			return readVerbs.includes(verb) && resource.split('/')[0] !== 'secrets';
+		case 'metrics':
+			return verb === 'get' && resource === metricsResource;
 		case 'node':
 		case 'join':
 			return false;

@@ -30,7 +30,7 @@ export type BrokerConfigOptions = {
 export type BrokerConfig = Pick<BrokerConfigAnswer, 'conf' | 'acl' | 'passwords'>;
 
 export function brokerConfig(options: BrokerConfigOptions): BrokerConfig {
-	const logins = options.logins.filter(({role}) => role !== 'join').toSorted((a, b) => (a.name < b.name ? -1 : 1));
+	const logins = options.logins.filter(({role}) => role !== 'join' && role !== 'metrics').toSorted((a, b) => (a.name < b.name ? -1 : 1));
 	return {conf: conf(options), acl: acl(logins), passwords: passwords(options.controlPassword, logins)};
 }
 
@@ -114,7 +114,7 @@ const inspecting = (name: string): readonly Right[] => [
 
 /** What the token says of the users' own topics. */
 const userRightsOf = ({role, topics}: BrokerLogin): readonly Right[] =>
-	role === 'node'
+	role === 'node' || role === 'metrics'
 		? []
 		: [
 				...(topics?.publish ?? []).map((topic): Right => ['write', topic]),
@@ -146,6 +146,7 @@ function rightsOf({name, role}: {readonly name: string; readonly role: Role}): r
 				['write', `actors/${controlSystem}/inbox/${name}`],
 				['write', `actors/${controlSystem}/bulk/${name}`],
 			];
+		case 'metrics':
 		case 'join':
 			return [];
 	}

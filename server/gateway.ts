@@ -11,6 +11,7 @@ import type {TLSSocket} from 'node:tls';
 import {AppError, failure} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {caPath} from '../api/join.js';
+import {isMetricsPath, metricsPath, metricsType} from '../api/metrics.js';
 import type {Identity} from '../api/roles.js';
 import type {Clock} from '../system/time/clock.js';
 import {createNewcomers, type Newcomers} from '../system/broker/newcomers.js';
@@ -22,9 +23,13 @@ import type {FunctionCalls} from './functions/calls.js';
 import type {OpenDeliveries} from './functions/deliveries.js';
 import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
+import {onAnswered, otherRequest, requestWords, type RequestWords} from './http/request-words.js';
 import {createRoutes, type Route} from './http/routes.js';
+import {mayScrape} from './http/scrape.js';
 import {createStreams, type Streams} from './http/stream.js';
 import type {Inspection} from './inspect/inspection.js';
+import type {AnsweredRequest} from './metrics/instruments.js';
+import type {Scrapes} from './metrics/scrapes.js';
 import {createLoginConnections, type LoginConnections} from './login-connections.js';
 import {createRunning, type Running} from './running.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, type ConnectionBounds} from './listener.js';
@@ -57,6 +62,8 @@ type Standby = {
 	readonly leader: string | undefined;
 	/** False: no server can lead, and a client waits for the store. */
 	readonly storeAnswers?: boolean;
+	/** Who a token belongs to, for what a server tells of itself; undefined: it tells nothing. Rejects where that cannot be found out. */
+	readonly authenticate?: (token: string) => Promise<Identity | undefined>;
 };
 
 export type Certificate = {readonly ca: string; readonly cert: string; readonly key: string};
@@ -72,6 +79,10 @@ export type GatewayOptions = {
 	readonly clock: Clock;
 	/** Told of what must not happen: a handler that threw. `about` is the method and path, without the query. */
 	readonly onBug?: (error: unknown, about: string) => void;
+	/** Undefined: nothing is measured. */
+	readonly scrapes?: Scrapes;
+	/** Told of each request once its answer is out. */
+	readonly onAnswered?: (request: AnsweredRequest) => void;
 	/** Other than `connectionBounds`. */
 	readonly bounds?: ConnectionBounds;
 	/** Those of all doors; undefined: this one's own. */
@@ -173,18 +184,23 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const {shouldKeepAlive} = response;
 	response.shouldKeepAlive = false;
 	const upstream = options.upstream();
+	const counted = countedAs(state, response);
 	const {path, query} = partsOf(request.url ?? '/');
 	if (state.upgradeOf(request) !== undefined && hasBody(request))
 		return sendFailure(response, failure('ERR_BAD_REQUEST', {message: noBody}));
 	if (healthPaths.includes(path)) return sendHealth(request, response, path, upstream);
 	if (path === caPath && state.ca !== undefined) return sendAuthority(request, response, state.ca);
-	if (upstream.type === 'standby') return sendStandby(response, upstream);
+	if (upstream.type === 'standby') {
+		if (path === metricsPath && isRead(request)) return sendOwnMetrics(state, request, response, upstream);
+		return sendStandby(response, upstream);
+	}
 	const identity = upstream.authenticate(tokenOf(request));
 	if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
 	if (!letIn(state, request, response, identity)) return sendFailure(response, failure('ERR_TOO_MANY_CONNECTIONS', {login: identity.name}));
 	response.shouldKeepAlive = shouldKeepAlive;
 	// Of a request that a node passes on the header is its client's, and for the function.
 	if (identity.role !== 'node' && impersonates(request)) return sendFailure(response, failure('ERR_FORBIDDEN', {message: noImpersonation}));
+	if (identity.role === 'metrics' && !isMetricsPath(path)) return sendFailure(response, failure('ERR_FORBIDDEN', {message: metricsAlone}));
 	const method = request.method ?? 'GET';
 	const found = routes.find(method, path);
 	if (found.type === 'none') return sendFailure(response, failure('ERR_NO_SUCH_PATH'));
@@ -196,12 +212,47 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const {clock, version} = options;
 	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
+	counted(requestWords(found.handler, exchange));
 	try {
 		const {control, inspection, access, calls, deliveries, seals, artifacts} = upstream;
-		const backend = {control, inspection, access, calls, deliveries, seals, artifacts, clock, version, streams};
+		const {scrapes} = options;
+		const backend = {control, inspection, access, calls, deliveries, seals, artifacts, scrapes, clock, version, streams};
 		await found.handler.handle(backend, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);
+	}
+}
+
+const metricsAlone = 'a login of the role metrics reads /metrics, and what is below it, alone';
+
+/** The request is counted once it is answered, as what it turns out to be by then. */
+function countedAs({options: {clock, onAnswered: told}}: State, response: ServerResponse): (words: RequestWords) => void {
+	if (told === undefined) return () => undefined;
+	const begunAtMs = clock.monotonicMs();
+	let words = otherRequest;
+	onAnswered(response, status => told({...words, status, seconds: (clock.monotonicMs() - begunAtMs) / 1_000}));
+	return next => void (words = next);
+}
+
+/** Of a server that does not lead: what its own process does. */
+async function sendOwnMetrics(
+	{options: {scrapes}, newcomers}: State,
+	request: IncomingMessage,
+	response: ServerResponse,
+	standby: Standby,
+): Promise<void> {
+	const token = tokenOf(request);
+	if (scrapes === undefined || standby.authenticate === undefined) return sendStandby(response, standby);
+	try {
+		const identity = token === undefined ? undefined : await standby.authenticate(token);
+		if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
+		newcomers.admit(request.socket);
+		if (!mayScrape(identity))
+			return sendFailure(response, failure('ERR_FORBIDDEN', {message: `User "${identity.name}" cannot get "${metricsPath}"`}));
+		sendText(response, 200, metricsType, await scrapes.ofServer());
+	} catch {
+		// The store does not tell which logins there are.
+		sendStandby(response, standby);
 	}
 }
 

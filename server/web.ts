@@ -1,11 +1,12 @@
-// The door for browsers (`--web`): health, a page that says what runs, and the upgrade to MQTT over WebSocket. It needs no login,
-// so it shows nothing of the users' objects and no secret. Plain http on loopback; elsewhere TLS, since a login comes this way.
+// The door for browsers (`--web`): health, a page that says what runs, and the upgrade to MQTT over WebSocket. But for calls of functions
+// and scrapes of metrics it needs no login, so it shows nothing of the users' objects and no secret. Plain http on loopback; elsewhere TLS, since a login comes this way.
 
 import http from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import https from 'node:https';
 import {isIP} from 'node:net';
 import type {Duplex} from 'node:stream';
+import {isMetricsPath} from '../api/metrics.js';
 import type {Clock} from '../system/time/clock.js';
 import type {Newcomers} from '../system/broker/newcomers.js';
 import {sayGoodbye} from './goodbye.js';
@@ -15,8 +16,8 @@ import {hintAtTls} from './tls-door.js';
 export type WebOptions = {
 	/** What the page tells; asked at each request. */
 	readonly about: () => WebAbout;
-	/** A call of a function, below `/functions/`, or for the answer of one: answered as at the API's door. */
-	readonly onCall: (request: IncomingMessage, response: ServerResponse) => void;
+	/** A call of a function, below `/functions/`, or for the answer of one, and a scrape of metrics: answered as at the API's door. */
+	readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
 	/** An upgrade at `/mqtt`. Others are refused. */
 	readonly onMqttUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 	/** Undefined: plain http. */
@@ -40,14 +41,15 @@ export type Web = {
 
 const minVersion = 'TLSv1.2';
 
-const isOfCalls = (path: string): boolean => path.startsWith('/functions/') || path.startsWith('/troupe/v1/calls/');
+/** What takes a login. */
+const isOfApi = (path: string): boolean => path.startsWith('/functions/') || path.startsWith('/troupe/v1/calls/') || isMetricsPath(path);
 
 /** The web door. */
-export function createWeb({about, onCall, onMqttUpgrade, tls, serves, newcomers, clock}: WebOptions): Web {
+export function createWeb({about, onRequest, onMqttUpgrade, tls, serves, newcomers, clock}: WebOptions): Web {
 	const common = {connectionsCheckingInterval: connectionBounds.checkMs};
 	const isForeign = ({headers: {host}}: IncomingMessage): boolean => host !== undefined && !isServed(host, serves);
 	const listener = (request: IncomingMessage, response: ServerResponse): void => {
-		if (!isForeign(request) && isOfCalls(pathOf(request))) return onCall(request, response);
+		if (!isForeign(request) && isOfApi(pathOf(request))) return onRequest(request, response);
 		// Nobody logs in for anything else: a connection is good for one answer.
 		response.shouldKeepAlive = false;
 		if (isForeign(request)) send(response, 421, plain, foreignText);

@@ -128,6 +128,7 @@ const ioPackages: Record<string, string> = {
 	'@peculiar/x509': 'server/certificates.ts',
 	meow: 'cli/command-line/arguments.ts',
 	pino: 'cli/serving/process/log.ts',
+	'prom-client': 'cli/serving/process/exposition.ts',
 };
 
 /** npm packages that only compute, and so may be imported where they are needed. */
@@ -282,6 +283,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'agent/exec-sessions.ts',
 		'agent/handlers.ts',
 		'agent/join.ts',
+		'agent/metrics-door.ts',
 		'agent/node-network.ts',
 		'agent/process-runtime.ts',
 		'agent/refusals.ts',

@@ -2,6 +2,7 @@
 
 import {usualThresholds} from '../../api/eviction-thresholds.js';
 import type {CommandSpec, FlagSpecs} from '../command.js';
+import {tokenRoles} from '../../api/join.js';
 import {limits} from '../../api/limits.js';
 import {agentHomeFlags, clusterFlags, documentFlag, homeFlags} from '../command-line/flags.js';
 
@@ -166,6 +167,16 @@ export const servingCommands: readonly CommandSpec[] = [
 				type: 'boolean',
 				about: 'other hosts do not reach this one: TCP to its pods is relayed over its connection to the control plane',
 			},
+			metrics: {
+				type: 'string',
+				value: 'HOST:PORT',
+				about: 'where a Prometheus on this host may scrape this agent, on loopback, http (nowhere; a server tells of each node)',
+			},
+			'metrics-token-file': {
+				type: 'string',
+				value: 'FILE',
+				about: 'the token that is to be shown there (metrics.token in the home, made where there is none)',
+			},
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},
 			...faultsFlag,
@@ -178,7 +189,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		name: 'token',
 		summary: 'make, list and take back logins of people, tools and hosts',
 		usage: [
-			'create NAME --role admin|edit|view|tool [--ttl TIME]',
+			'create NAME --role admin|edit|view|tool|metrics [--ttl TIME]',
 			'create NAME --role ROLE [--publish FILTER]... [--subscribe FILTER]... [--messages-per-second N] [--bytes-per-second N]',
 			'create --join [--ttl TIME]',
 			'list',
@@ -187,6 +198,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		examples: [
 			'troupe token create --join',
 			'troupe token create ci --role edit --ttl 720h',
+			'troupe token create prometheus --role metrics',
 			"troupe token create gateway --role tool --publish 'sensors/#' --subscribe 'alerts/+'",
 			'troupe token list',
 			'troupe token delete ci',
@@ -194,7 +206,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		flags: {
 			...clusterFlags,
 			join: {type: 'boolean', about: 'a token for hosts that are to join'},
-			role: {type: 'string', value: 'ROLE', choices: ['admin', 'edit', 'view', 'tool'], about: 'what may be done with it'},
+			role: {type: 'string', value: 'ROLE', choices: tokenRoles, about: 'what may be done with it'},
 			ttl: {type: 'string', value: 'TIME', about: 'how long it is good, such as 30m or 720h (--join: 24h, others: for ever)'},
 			publish: {
 				type: 'string',

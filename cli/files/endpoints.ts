@@ -21,6 +21,8 @@ export type Endpoints = {
 	readonly pods?: string;
 	/** What network they have. */
 	readonly network?: string;
+	/** Where an agent tells a scraper of itself: `http://127.0.0.1:9900/metrics`. */
+	readonly metrics?: string;
 	/** What the person who started it is to be told. */
 	readonly notes?: readonly string[];
 };
@@ -32,11 +34,15 @@ export const nounOf = (command: ServingCommand): string => (command === 'up' ? '
 export function readEndpoints(home: string): Endpoints | undefined {
 	try {
 		const value = JSON.parse(readFileSync(homeOf(home).endpoints, 'utf8')) as Partial<Endpoints> | null;
-		const {api, web, mqtt, pid, pods, network, notes} = value ?? {};
+		const {api, web, mqtt, pid, pods, network, metrics, notes} = value ?? {};
 		const command = servingCommands.find(each => each === (value?.command ?? 'up'));
 		if (command === undefined || typeof api !== 'string' || typeof web !== 'string' || typeof mqtt !== 'string') return undefined;
 		if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
-		const ofNode = {...(typeof pods === 'string' ? {pods} : {}), ...(typeof network === 'string' ? {network} : {})};
+		const ofNode = {
+			...(typeof pods === 'string' ? {pods} : {}),
+			...(typeof network === 'string' ? {network} : {}),
+			...(typeof metrics === 'string' ? {metrics} : {}),
+		};
 		return {command, api, web, mqtt, pid, ...ofNode, ...(Array.isArray(notes) ? {notes: notes.map(String)} : {})};
 	} catch {
 		return undefined; // No file, or one that is being written by another program: the same to the caller.
@@ -64,10 +70,11 @@ export function readyText(home: string, endpoints: Endpoints, detached: boolean,
 	].join('\n');
 }
 
-const placesOf = (home: string, {command, api, web, mqtt, pods, network}: Endpoints): readonly string[] => [
+const placesOf = (home: string, {command, api, web, mqtt, pods, network, metrics}: Endpoints): readonly string[] => [
 	...(command === 'agent' ? [`  server ${api}`] : [`  api    ${api}`, `  web    ${web}`, `  mqtt   ${mqtt}`]),
 	...(pods === undefined ? [] : [`  pods   ${pods}`]),
 	...(network === undefined ? [] : [`  net    ${network}`]),
+	...(metrics === undefined ? [] : [`  stats  ${metrics}`]),
 	`  home   ${home}`,
 	`  log    ${homeOf(home).log}`,
 ];

@@ -36,6 +36,8 @@ export const homeOf = (root: string) => ({
 	kubeconfig: path.join(root, 'kubeconfig'),
 	adminToken: path.join(root, 'admin.token'),
 	ca: path.join(root, 'ca.crt'),
+	/** What a scraper shows at an agent's own door. */
+	metricsToken: path.join(root, 'metrics.token'),
 	/** Where the running cluster listens, and its pid. */
 	endpoints: path.join(root, 'endpoints.json'),
 	log: path.join(root, 'troupe.log'),

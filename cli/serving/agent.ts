@@ -15,6 +15,7 @@ import {homeFlag} from '../files/home-flag.js';
 import {loginFor} from './node/joining.js';
 import {engineNotes, findEngine, hasEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeArtifacts, openNodeSecrets, openRuntime} from './node/local-node.js';
+import {openNodeMetrics} from './node/metrics.js';
 import {addressOf, openNetwork} from './node/network.js';
 import {networkText, openPodNetwork, type OpenPodNetwork} from './node/pod-network.js';
 import {openRelay} from './node/relay.js';
@@ -36,7 +37,10 @@ export function runAgent(options: AgentOptions): Promise<number> {
 		const place = {api: credential.servers[0] ?? '', web: '', mqtt: ''};
 		const network = started.pods === undefined ? undefined : networkText(options, hasEngine(engine), started.pods);
 		const ofNetwork = network === undefined ? {} : {network};
-		const endpoints: Endpoints = {command: 'agent', ...place, pid: process.pid, pods: podsText(options, engine), ...ofNetwork, notes};
+		const {metrics} = started;
+		const ofMetrics = metrics === undefined ? {} : {metrics};
+		const pods = podsText(options, engine);
+		const endpoints: Endpoints = {command: 'agent', ...place, pid: process.pid, pods, ...ofNetwork, ...ofMetrics, notes};
 		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
@@ -47,7 +51,7 @@ async function startNode(
 	options: AgentOptions,
 	{credential, followsAny}: {readonly credential: Credential; readonly followsAny: boolean},
 	context: ServeContext,
-): Promise<{readonly notes: readonly string[]; readonly pods: OpenPodNetwork | undefined}> {
+): Promise<{readonly notes: readonly string[]; readonly pods: OpenPodNetwork | undefined; readonly metrics: string | undefined}> {
 	const {home, log, closers, processParts} = context;
 	// The cache first: the process that has it may use the runtime's folder.
 	const {place: placeOfCache, keep} = cachePlaceOf(home, options.cache);
@@ -85,7 +89,8 @@ async function startNode(
 	if (relay !== undefined) closers.add(relay.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);
-	const uplink = dial(credential, servers.urls, boot, context, readiness);
+	let isConnected = false;
+	const uplink = dial(credential, servers.urls, boot, context, {...readiness, connected: now => void (isConnected = now)});
 	closers.add(uplink.close);
 	const node: NodeSystem = await openLocalNode({
 		context,
@@ -113,8 +118,9 @@ async function startNode(
 		uplink.announceRestart();
 		await stopped(node);
 	});
+	const metrics = await openNodeMetrics({options, system: node.system, isConnected: () => isConnected}, context);
 	node.begin();
-	return {notes: [...notes, ...ofRuntime, ...(await readiness.known)], pods};
+	return {metrics, notes: [...notes, ...ofRuntime, ...(await readiness.known)], pods};
 }
 
 /** A server that listens on this host only. */
@@ -153,7 +159,7 @@ function dial(
 	servers: () => readonly [string, ...string[]],
 	boot: string,
 	{log, fail, processParts: {clock}}: ServeContext,
-	readiness: Readiness,
+	readiness: Readiness & {readonly connected: (isConnected: boolean) => void},
 ): Uplink {
 	let quietUntilMs = 0;
 	return openUplink({
@@ -163,8 +169,14 @@ function dial(
 		boot,
 		// A broker elsewhere shows a certificate that the cluster's authority did not sign.
 		...(broker === undefined ? {ca} : {}),
-		onConnected: () => log.info('connected to the control plane'),
-		onDisconnected: () => log.warn('the connection to the control plane is lost; pods run on, and it is tried again'),
+		onConnected() {
+			readiness.connected(true);
+			log.info('connected to the control plane');
+		},
+		onDisconnected() {
+			readiness.connected(false);
+			log.warn('the connection to the control plane is lost; pods run on, and it is tried again');
+		},
 		onProblem(problem, code) {
 			if (code === identifierRejected) readiness.refused();
 			const line = isRefusal(code) ? unknownLogin(node, problem) : `the control plane cannot be reached: ${problem}`;

@@ -138,6 +138,24 @@ export const routerOf = (flags: Flags, problems: string[]): HostPort | undefined
 export const routerTlsOf = (flags: Flags, problems: string[]): HostPort | undefined =>
 	flags.text('router-tls') === 'off' ? undefined : listenOn(flags, 'router-tls', {host: loopback, port: 8443}, problems, ' or off');
 
+/** `--metrics`; undefined where it was not given. An agent has no certificate to show to other hosts, which would see the token. */
+export function metricsOf(flags: Flags, problems: string[]): HostPort | undefined {
+	if (flags.text('metrics') === undefined) return undefined;
+	const place = listenOn(flags, 'metrics', {host: loopback, port: 9900}, problems);
+	if (!isLoopback(place.host))
+		problems.push(
+			`--metrics must be on loopback, as in ${loopback}:${place.port}, got "${place.host}": to other hosts a server tells of each node, at /metrics/nodes/NAME`,
+		);
+	return place;
+}
+
+/** `--metrics-token-file`, absolute; undefined where it was not given. */
+export function metricsTokenFileOf(flags: Flags, problems: string[]): string | undefined {
+	const file = flags.text('metrics-token-file');
+	if (file !== undefined && flags.text('metrics') === undefined) problems.push('--metrics-token-file is of --metrics, which is not given');
+	return file === undefined ? undefined : path.resolve(file);
+}
+
 /** `--dns`; undefined where it was not given. */
 export function dnsOf(flags: Flags, problems: string[]): HostOptions['dns'] {
 	const asked = flags.text('dns');

@@ -125,6 +125,10 @@ export type AgentOptions = HostOptions & {
 	readonly hostPaths: HostPathsChoice | undefined;
 	/** The node follows whichever control plane answers, also when it remembers another. */
 	readonly isNew: boolean;
+	/** Where it tells a scraper of itself, on loopback; undefined: nowhere. */
+	readonly metrics: HostPort | undefined;
+	/** The token that is shown there; undefined: one in the home. */
+	readonly metricsTokenFile: string | undefined;
 	/** Other hosts do not reach this one. */
 	readonly isBehindNat: boolean;
 	/** As of a server. */

@@ -36,7 +36,12 @@ type Counted = Omit<CallCounts, 'recent'>;
 const zero: Counted = {calls: 0, held: 0, answered: 0, failed: 0, coldStarts: 0, coldStartMs: 0, coldPhases: noPhases};
 const uncounted: CountedCall = {waits: () => undefined, goes: () => undefined, ends: () => undefined};
 
-export function createCallCounters(clock: Clock, most: number = limits.functionCounters): CallCounters {
+/** `onColdStart` is told what each such call has waited. */
+export function createCallCounters(
+	clock: Clock,
+	onColdStart: (waitedMs: number) => void = () => undefined,
+	most: number = limits.functionCounters,
+): CallCounters {
 	/** By uid, the one that was called last at the end. */
 	const kept = new Map<string, Counters>();
 	const touched = (uid: string): Counters => {
@@ -49,7 +54,7 @@ export function createCallCounters(clock: Clock, most: number = limits.functionC
 	};
 	return {
 		sinceMs: clock.nowMs(),
-		begun: fn => (fn === undefined ? uncounted : countedCall(touched(fn.metadata.uid), (fn.status?.ready ?? 0) === 0, clock)),
+		begun: fn => (fn === undefined ? uncounted : countedCall(touched(fn.metadata.uid), (fn.status?.ready ?? 0) === 0, clock, onColdStart)),
 		of({metadata}) {
 			const counters = kept.get(metadata.uid);
 			return counters === undefined ? {...zero} : {...counters, recent: counters.recent.counts(clock.monotonicMs())};
@@ -57,7 +62,7 @@ export function createCallCounters(clock: Clock, most: number = limits.functionC
 	};
 }
 
-function countedCall(counters: Counters, isCold: boolean, clock: Clock): CountedCall {
+function countedCall(counters: Counters, isCold: boolean, clock: Clock, onColdStart: (waitedMs: number) => void): CountedCall {
 	const begunAtMs = clock.monotonicMs();
 	let place: 'held' | 'calls' = 'held';
 	let mayBeCold = isCold;
@@ -79,6 +84,7 @@ function countedCall(counters: Counters, isCold: boolean, clock: Clock): Counted
 			const phases = coldPhasesOf(begunAtMs, clock.monotonicMs(), times);
 			counters.coldStartMs += waitedMsOf(phases);
 			counters.coldPhases = withPhases(counters.coldPhases, phases);
+			onColdStart(waitedMsOf(phases));
 		},
 		ends(how) {
 			if (isOver) return;

@@ -8,7 +8,11 @@ import {createInstanceStarts, type InstanceStarts} from './instance-starts.js';
 import {InstanceConnections, type ConnectHere} from './instance-connections.js';
 import {wholeCaller} from './whole-caller.js';
 
-export type FunctionCallsOptions = Pick<CallParts, 'control' | 'clock'> & {readonly connectHere: ConnectHere};
+export type FunctionCallsOptions = Pick<CallParts, 'control' | 'clock'> & {
+	readonly connectHere: ConnectHere;
+	/** A call was given an instance that was not there when it began. */
+	readonly onColdStart?: ((waitedMs: number) => void) | undefined;
+};
 
 export type FunctionCalls = {
 	/** Calls the function with the request, whose path for the function is `path`, and answers. Throws AppError where there is no answer of it. */
@@ -25,7 +29,7 @@ export type FunctionCalls = {
 
 export function createFunctionCalls(options: FunctionCallsOptions): FunctionCalls {
 	const connections = new InstanceConnections(options);
-	const counters = createCallCounters(options.clock);
+	const counters = createCallCounters(options.clock, options.onColdStart);
 	const starts = createInstanceStarts(options.clock);
 	const parts: CallParts = {...options, connections, counters, starts};
 	return {

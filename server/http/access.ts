@@ -87,6 +87,7 @@ async function makeToken(backend: Backend, body: JsonObject): Promise<NamedToken
 		throw taken(name, 'a token cannot be called like a node');
 	const topics = readTopicRights(body['topics']);
 	if (!topics.ok) throw refusal(topics.message);
+	if (role === 'metrics' && topics.value !== undefined) throw refusal('a login of the role metrics has no topics: it reads /metrics alone');
 	const token = await tokens.issue(name, role, {isNew: true, ttlMs: ttlMsOf(body), topics: topics.value});
 	return named(tokens, name, token);
 }

@@ -9,6 +9,7 @@ import type {Access} from '../access.js';
 import type {ArtifactStore} from '../artifact-store.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {Inspection} from '../inspect/inspection.js';
+import type {Scrapes} from '../metrics/scrapes.js';
 import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
 import type {Upgrade} from '../upgrades.js';
@@ -48,6 +49,8 @@ export type Backend = {
 	readonly seals: Seals | undefined;
 	/** Undefined where no code of functions is kept. */
 	readonly artifacts: ArtifactStore | undefined;
+	/** Undefined where nothing is measured. */
+	readonly scrapes: Scrapes | undefined;
 };
 
 export type Handler = (backend: Backend, exchange: Exchange) => void | Promise<void>;

@@ -4,9 +4,11 @@ import {apiRootOf, kinds, olderVersions} from '../../api/catalogue.js';
 import {brokerConfigPath} from '../../api/broker-config.js';
 import {functionFiguresPath} from '../../api/function-figures.js';
 import {joinPath, tokensPath} from '../../api/join.js';
+import {metricsPath, nodeMetricsPath, nodeTargetsPath, podTargetsPath} from '../../api/metrics.js';
 import {routedCallPath} from '../../api/routed-call.js';
 import {runAnswerPath, runHistoryPath, runPath} from '../../api/run-paths.js';
 import type {KindDefinition} from '../../api/kind.js';
+import {invokeResource} from '../../api/roles.js';
 import {createRouter, type Router} from '../router.js';
 import {actorsPath} from '../../api/inspect.js';
 import {callResult, invoke} from './invoke.js';
@@ -39,6 +41,7 @@ import {flagOf} from './query.js';
 import {retry} from './retry.js';
 import {answerRun, readRun, readRunHistory} from './runs.js';
 import {requireRight, type Verb} from './rights.js';
+import {listNodeTargets, listPodTargets, scrapeNode, scrapeServer} from './scrape.js';
 import {fetchCertificate, fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
 import {watch} from './watch.js';
@@ -46,7 +49,12 @@ import {why} from './why.js';
 import {create, replace} from './write.js';
 
 /** A path's handler, and what its errors are about. */
-export type Route = {readonly handle: Handler; readonly targetOf?: (exchange: Exchange) => Target};
+export type Route = {
+	readonly handle: Handler;
+	readonly targetOf?: (exchange: Exchange) => Target;
+	/** What its requests are counted as, where they have no target; `other` is for all others. */
+	readonly resource?: string;
+};
 
 type TargetHandler = (backend: Backend, exchange: Exchange, target: Target) => void | Promise<void>;
 
@@ -89,7 +97,13 @@ function addMetrics(router: Router<Route>): void {
 	router.on('GET', `${root}/namespaces/:namespace/pods/:name`, {handle: readPodMetrics});
 }
 
+const metricsWord = 'metrics';
+
 function addOwn(router: Router<Route>): void {
+	router.on('GET', metricsPath, {handle: scrapeServer, resource: metricsWord});
+	router.on('GET', nodeTargetsPath, {handle: listNodeTargets, resource: metricsWord});
+	router.on('GET', nodeMetricsPath(':name'), {handle: scrapeNode, resource: metricsWord});
+	router.on('GET', podTargetsPath, {handle: listPodTargets, resource: metricsWord});
 	router.on('POST', '/troupe/v1/normalise', {handle: normaliseDocument});
 	router.on('GET', actorsPath, {handle: listActors});
 	router.on('GET', `${actorsPath}/:system`, {handle: readActor});
@@ -122,9 +136,9 @@ function addOwn(router: Router<Route>): void {
 	router.on('DELETE', `${tokensPath}/:name`, {handle: deleteToken});
 	router.on('POST', joinPath, {handle: join});
 	for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-		router.on(method, '/functions/:namespace/:name', {handle: invoke});
-		router.on(method, '/functions/:namespace/:name/*', {handle: invoke});
-		router.on(method, routedCallPath(':node', ':namespace', ':name', '/*'), {handle: invokeRouted});
+		router.on(method, '/functions/:namespace/:name', {handle: invoke, resource: invokeResource});
+		router.on(method, '/functions/:namespace/:name/*', {handle: invoke, resource: invokeResource});
+		router.on(method, routedCallPath(':node', ':namespace', ':name', '/*'), {handle: invokeRouted, resource: invokeResource});
 	}
 }
 

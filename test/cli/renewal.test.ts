@@ -64,7 +64,7 @@ test('the doors of the API and of browsers show another certificate from the nex
 	const gateway = createGateway({upstream: () => ({type: 'standby', leader: undefined}), tls: before, version: '0', clock: systemClock});
 	const web = createWeb({
 		about: () => ({version: '0', api: '', mqtt: ''}),
-		onCall: (_request, response) => void response.end(),
+		onRequest: (_request, response) => void response.end(),
 		onMqttUpgrade: (_request, socket) => socket.destroy(),
 		tls: before,
 		serves: () => true,

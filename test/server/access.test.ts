@@ -145,7 +145,7 @@ test('what makes no token is refused with the reason', async t => {
 	});
 	for (const [body, wanted] of [
 		[{}, /name must be/],
-		[{name: 'x', role: 'node'}, /role must be admin, edit, view, tool, got "node"/],
+		[{name: 'x', role: 'node'}, /role must be admin, edit, view, tool, metrics, got "node"/],
 		[{name: 'x', role: 'join'}, /role must be/],
 		[{name: 'control', role: 'view'}, /not "control"/],
 		[{name: 'X', role: 'view'}, /token's name must be/],

@@ -4,7 +4,7 @@ import type {ExecutionContext} from 'ava';
 import type {Identity} from '../../api/roles.js';
 import type {ArtifactStore} from '../../server/artifact-store.js';
 import type {FunctionCalls} from '../../server/functions/calls.js';
-import {createGateway} from '../../server/gateway.js';
+import {createGateway, type GatewayOptions} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';
 import {systemClock} from '../../system/time/clock.js';
@@ -16,6 +16,7 @@ const identities: Readonly<Record<string, Identity>> = {
 	admin: {name: 'root', role: 'admin'},
 	viewer: {name: 'eve', role: 'view'},
 	tool: {name: 'meter', role: 'tool'},
+	scraper: {name: 'prometheus', role: 'metrics'},
 	editor: {name: 'ed', role: 'edit'},
 	'node-a': {name: 'node-a', role: 'node', node: 'node-a'},
 	'node-b': {name: 'node-b', role: 'node', node: 'node-b'},
@@ -31,6 +32,7 @@ export async function openDoor(
 	newcomers?: Newcomers,
 	artifacts?: ArtifactStore,
 	calls?: FunctionCalls,
+	measured: Pick<GatewayOptions, 'scrapes' | 'onAnswered'> = {},
 ) {
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
@@ -48,6 +50,7 @@ export async function openDoor(
 		version: '0.1.0',
 		clock: systemClock,
 		onBug: error => bugs.push(error),
+		...measured,
 		...(bounds === undefined ? {} : {bounds}),
 		...(newcomers === undefined ? {} : {newcomers}),
 	});

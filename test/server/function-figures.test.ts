@@ -199,7 +199,7 @@ test('a call is held once and again, a cold start is counted once, and after its
 });
 
 test('of more functions than are counted the one that was called least recently is forgotten', t => {
-	const counters = createCallCounters(new ManualClock(), 2);
+	const counters = createCallCounters(new ManualClock(), undefined, 2);
 	const [a, b, c] = [named('a'), named('b'), named('c')];
 	const first = counters.begun(a);
 	for (const fn of [b, a, c]) counters.begun(fn).ends('answered');

@@ -16,7 +16,7 @@ async function web(t: ExecutionContext, payloadBytes = 1000, tls?: {cert: string
 	const sockets = createMqttSockets({onStream: stream => streams.push(stream), payloadBytes});
 	const door = createWeb({
 		about: () => ({version: '0.1.0', api: 'https://127.0.0.1:1<script>', mqtt: 'mqtt://127.0.0.1:2'}),
-		onCall: (_request, response) => void response.end(),
+		onRequest: (_request, response) => void response.end(),
 		onMqttUpgrade: sockets.upgrade,
 		tls,
 		serves: name => name === 'x',
@@ -143,7 +143,7 @@ test('a port that is taken is told by its number', async t => {
 	const {port} = await web(t);
 	const other = createWeb({
 		about: () => ({version: '', api: '', mqtt: ''}),
-		onCall: (_request, response) => void response.end(),
+		onRequest: (_request, response) => void response.end(),
 		onMqttUpgrade: () => undefined,
 		tls: undefined,
 		serves: () => true,

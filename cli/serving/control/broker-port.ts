@@ -43,6 +43,7 @@ export type BrokerPort = {
 export async function openOwnBrokerPort(
 	{processParts: {clock}, log}: ServeContext,
 	authenticate: (token: string | undefined) => Identity | undefined,
+	onCounted: (counter: BrokerCounter) => void,
 ): Promise<BrokerPort> {
 	let source: RetainedSource | undefined;
 	let messages: MessageTaker | undefined;
@@ -59,7 +60,7 @@ export async function openOwnBrokerPort(
 		accept: (identity, message) => messages?.accept(identity, message),
 		metered: isMetered,
 		quotaOf: ({role, topics}) => (role === 'node' ? nodeQuota : toolQuotaOf(topics)),
-		onCounter: counted(log, clock),
+		onCounter: counted(log, clock, onCounted),
 	});
 	return {
 		links: brokerLinks(broker, controlSystem),
@@ -117,9 +118,14 @@ export async function openOutsideBrokerPort(context: ServeContext, server: Outsi
 }
 
 /** What the broker refuses or cuts, each sort of a login at most once in ten seconds: a client that floods must not flood the log. */
-function counted(log: Log, clock: Clock): (counter: BrokerCounter, about: string, login?: string) => void {
+function counted(
+	log: Log,
+	clock: Clock,
+	onCounted: (counter: BrokerCounter) => void,
+): (counter: BrokerCounter, about: string, login?: string) => void {
 	const quiet = quietly(clock);
 	return (counter, about, login = '') => {
+		onCounted(counter);
 		if (counter !== 'connections') quiet(`${counter} ${login}`, () => log.warn({counter, about}, `broker: ${counter}`));
 	};
 }

@@ -5,6 +5,8 @@ import {AppError, failure, succeeded, type Outcome} from '../../../api/errors.js
 import {findCertificates, lastCertificate} from '../../../server/certificates.js';
 import {keptInFile} from '../../../server/file-kept.js';
 import type {Upstream} from '../../../server/gateway.js';
+import {openServerInstruments} from '../../../server/metrics/instruments.js';
+import {createScrapes} from '../../../server/metrics/scrapes.js';
 import {openVault} from '../../../server/vault.js';
 import type {ServerInfo} from '../../../system/leadership/election.js';
 import {lead, type Leadership} from '../../../system/leadership/leadership.js';
@@ -14,9 +16,11 @@ import {openApi, type ApiDoor, type OtherDoors} from './doors.js';
 import {refuseLostStore} from './first-start.js';
 import type {Home} from '../../files/home.js';
 import {readSharedVault} from './shared-vault.js';
+import {programVersion} from '../../files/version.js';
 import {renewDaily} from './renewal.js';
 import {serverIdentityOf, type ServerIdentity} from './server-identity.js';
 import {standBy} from './standby.js';
+import {openStandbyLogins, type StandbyLogins} from './standby-logins.js';
 import {storesOf, type Stores} from './stores.js';
 import {openTerm, type ServedTerm, type TermOptions} from './term.js';
 import type {TermParts} from './term-parts.js';
@@ -64,14 +68,21 @@ export async function openControlServer(asked: ControlServerOptions): Promise<Co
 		await refuseLostSharedStore(stores, home, options);
 	}
 	const state: State = {stores, decision: createDeferred(), doors: undefined, term: undefined, leadership: undefined, stopping: false};
-	const doors = {options, upstream: () => upstreamOf(state, identity), context};
+	const instruments = openServerInstruments(context.exposition);
+	const scrapes = createScrapes({
+		term: () => (mayServe(state) ? state.term?.parts.metrics : undefined),
+		version: programVersion,
+		...context.exposition,
+	});
+	const logins = stores.shared ? openStandbyLogins(() => readSharedVault(stores, home.clusterKey), clock) : undefined;
+	const doors = {options, upstream: () => upstreamOf(state, identity, logins), scrapes, onAnswered: instruments.answered, context};
 	const api = await openApi(doors);
 	const identity = withDoorsIn(state, serverIdentityOf(stores.election, {id: processParts.random.uuid(), api: api.url}, doors, api));
 	// The API's port is the last one that closes: a client that comes while the term ends is told to come again.
 	closers.add(() => stop(state, api));
 	const early = await lastCertificateOf(home, clock.nowMs());
 	if (early !== undefined) api.gateway.useCertificate({...early, ca: undefined});
-	state.leadership = campaign(state, asked, api, identity);
+	state.leadership = campaign(state, {...asked, instruments}, api, identity);
 	if (stores.shared) void standBy({context, stores, identity, decision: state.decision});
 	await state.decision.promise;
 	if (state.term === undefined) api.gate.serve(undefined);
@@ -90,8 +101,18 @@ export async function openControlServer(asked: ControlServerOptions): Promise<Co
 	return {url: api.url, here: api.here, doors: state.doors, term: () => state.term?.parts, otherLeader: identity.otherLeader};
 }
 
-const upstreamOf = ({stopping, term, stores: {election}}: State, {otherLeader}: ServerIdentity): Upstream =>
-	!stopping && term?.mayAct() === true ? term.upstream : {type: 'standby', leader: otherLeader()?.api, storeAnswers: election.answers()};
+const mayServe = ({stopping, term}: State): boolean => !stopping && term?.mayAct() === true;
+
+function upstreamOf(state: State, {otherLeader}: ServerIdentity, authenticate: StandbyLogins | undefined): Upstream {
+	const {term, stores} = state;
+	if (term !== undefined && mayServe(state)) return term.upstream;
+	return {
+		type: 'standby',
+		leader: otherLeader()?.api,
+		storeAnswers: stores.election.answers(),
+		...(authenticate === undefined ? {} : {authenticate}),
+	};
+}
 
 /** Doors that cannot be opened decide that this server has failed: a port that is taken now will be so in the next term. */
 const withDoorsIn = (state: State, identity: ServerIdentity): ServerIdentity => ({
@@ -114,7 +135,12 @@ async function stop(state: State, {gate, gateway}: ApiDoor): Promise<void> {
 }
 
 /** Runs in the election from now on, and opens a term each time this server is elected. */
-function campaign(state: State, asked: ControlServerOptions, {gate, gateway}: ApiDoor, identity: ServerIdentity): Leadership<ServedTerm> {
+function campaign(
+	state: State,
+	asked: ControlServerOptions & Pick<TermOptions, 'instruments'>,
+	{gate, gateway}: ApiDoor,
+	identity: ServerIdentity,
+): Leadership<ServedTerm> {
 	const {options, onStandby, ...rest} = asked;
 	const {log, processParts} = rest.context;
 	const {stores, decision} = state;

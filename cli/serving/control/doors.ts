@@ -5,7 +5,8 @@
 import {AppError} from '../../../api/errors.js';
 import {isLoopback} from '../../../api/loopback.js';
 import {namesIn} from '../../../server/certificates.js';
-import {createGateway, type Upstream, type Certificate, type Gateway} from '../../../server/gateway.js';
+import {createGateway, type Upstream, type Certificate, type Gateway, type GatewayOptions} from '../../../server/gateway.js';
+import type {Scrapes} from '../../../server/metrics/scrapes.js';
 import {createMqttGate, type MqttGate} from '../../../server/mqtt-gate.js';
 import {createMqttSockets} from '../../../server/mqtt-socket.js';
 import {createWeb} from '../../../server/web.js';
@@ -22,6 +23,8 @@ import {programVersion} from '../../files/version.js';
 export type DoorParts = {
 	readonly options: DoorOptions;
 	readonly upstream: () => Upstream;
+	readonly scrapes: Scrapes;
+	readonly onAnswered: NonNullable<GatewayOptions['onAnswered']>;
 	readonly context: ServeContext;
 };
 
@@ -38,7 +41,7 @@ export type ApiDoor = {
 };
 
 /** Opens the one port that a node needs: HTTPS and MQTT. Handshakes wait until there is a certificate. */
-export async function openApi({options, upstream, context}: DoorParts): Promise<ApiDoor> {
+export async function openApi({options, upstream, scrapes, onAnswered, context}: DoorParts): Promise<ApiDoor> {
 	const {log, closers} = context;
 	const {clock} = context.processParts;
 	const gate = createMqttGate(clock);
@@ -57,6 +60,8 @@ export async function openApi({options, upstream, context}: DoorParts): Promise<
 			gate.attach(socket, `tls ${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`, () => newcomers.admit(socket)),
 		version: programVersion,
 		clock,
+		scrapes,
+		onAnswered,
 		onBug: (error, about) => log.error(error, `a request failed: ${about}`),
 	});
 	closers.add(() => {
@@ -91,7 +96,7 @@ export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: C
 	});
 	const web = createWeb({
 		about: () => ({version: programVersion, api: url, mqtt}),
-		onCall: gateway.take,
+		onRequest: gateway.take,
 		onMqttUpgrade: sockets.upgrade,
 		tls: tlsAt(options.web),
 		serves: name => serves(name),

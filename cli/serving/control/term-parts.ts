@@ -13,6 +13,9 @@ import type {FetchArtifact} from '../../../agent/functions/artifact-cache.js';
 import type {Access} from '../../../server/access.js';
 import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
+import {createControlMetrics, type ControlMetrics} from '../../../server/metrics/control-metrics.js';
+import type {ServerInstruments} from '../../../server/metrics/instruments.js';
+import {followPods, type PodNews} from '../../../server/metrics/pod-news.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {createFunctionCalls, type FunctionCalls} from '../../../server/functions/calls.js';
@@ -45,6 +48,7 @@ import type {Known} from '../../../system/index/object-index.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {OutsideUrl} from '../../../system/links/outside-url.js';
 import {routedLinks} from '../../../system/links/routed-links.js';
+import {measuredStore} from '../../../system/store/measured-store.js';
 import type {StoreDriver} from '../../../system/store/store.js';
 import {createFoundDeliveries, openFunctionDeliveries, type FoundDeliveries} from './function-deliveries.js';
 import {storeRecords} from './store-records.js';
@@ -73,6 +77,8 @@ export type TermPartsOptions = {
 	readonly broker: OutsideUrl | undefined;
 	/** Of this start of the server. */
 	readonly serverId: string;
+	/** What this process counts, over all its terms. */
+	readonly instruments: ServerInstruments;
 	/** Whether the term is on: it may commit, answer and order now. */
 	readonly mayAct: () => boolean;
 	/** The control system's design, for tests that plant a bug in it. */
@@ -97,6 +103,8 @@ export type TermParts = {
 	readonly secretsFor: (node: string) => FetchSecret;
 	readonly artifactsFor: (node: string) => FetchArtifact;
 	readonly fetchCertificate: FetchSecret;
+	/** What is told to scrapers. */
+	readonly metrics: ControlMetrics;
 	/** A credential for the router of a node of this process, at the doors of this term and nowhere else. */
 	readonly loginOf: (node: string) => string;
 	/** For the systems of this process: what happens to their actors is told to tools. */
@@ -116,6 +124,7 @@ type State = {
 	readonly expiry: TokenExpiry;
 	readonly userSystems: UserSystems;
 	readonly topicTriggers: TopicTriggers;
+	readonly podNews: PodNews;
 	/** What the store holds beside objects, events, artifacts and deliveries. */
 	readonly records: Map<string, string>;
 	readonly foundArtifacts: FoundArtifacts;
@@ -170,7 +179,7 @@ async function openState(options: TermPartsOptions): Promise<State> {
 	const late: Late = {};
 	const brokerPort =
 		broker === undefined
-			? await openOwnBrokerPort(context, token => late.tokens?.authenticate(token))
+			? await openOwnBrokerPort(context, token => late.tokens?.authenticate(token), options.instruments.brokerCounted)
 			: await openOutsideBrokerPort(context, broker);
 	const topics = createTopics({broker: brokerPort, epoch: () => late.control?.pipeline.epoch() ?? 0});
 	const expiry = followExpiry(processParts.clock, name => {
@@ -189,6 +198,7 @@ async function openState(options: TermPartsOptions): Promise<State> {
 		expiry,
 		userSystems,
 		topicTriggers: createTopicTriggers(),
+		podNews: followPods(processParts.clock, options.instruments),
 		records: new Map(),
 		foundArtifacts: createFoundArtifacts(),
 		foundDeliveries: createFoundDeliveries(),
@@ -208,14 +218,15 @@ function endAll({brokerPort, options, late}: State, login: string): void {
 }
 
 function openControlOf(state: State): Promise<ControlSystem> {
-	const {options, brokerPort, topics, userSystems, topicTriggers, records, foundArtifacts, foundDeliveries, forgetting, late} = state;
+	const {options, brokerPort, topics, userSystems, topicTriggers, podNews, records, foundArtifacts, foundDeliveries, forgetting, late} =
+		state;
 	const {context, driver, ownNodes} = options;
 	const {processParts, log} = context;
 	return opened<ControlSystem>(done =>
 		openControl(
 			{
 				...processParts,
-				driver,
+				driver: measuredStore(driver, processParts.clock, options.instruments.committed),
 				links: routedLinks(system => isHere(state, system), processParts.linksOf(controlSystem), brokerPort.links),
 				localNodes: [...ownNodes.keys()],
 				mayBeNode: name => isHere(state, name) || (!forgetting.has(name) && late.tokens?.isNode(name) !== false),
@@ -223,13 +234,14 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				mayAct: options.mayAct,
 				boot: processParts.random.uuid(),
 				version: programVersion,
-				observer: observerOf(log, event => tellLifecycle(topics, event)),
+				observer: observerOf(log, context.actorEvents('control'), event => tellLifecycle(topics, event)),
 				onEscalation: error => context.fail(`the actor system failed for good: ${error.message}`),
 				onFenced: options.onFenced,
 				measure: peer => !isHere(state, peer),
 				perform: (command, done) => (late.tasks?.perform ?? nothingPerforms)(command, done),
 				onChange(change) {
 					topics.onChange(change);
+					podNews.hear(change);
 					late.triggers?.hear(change);
 					late.calls?.hear(change);
 					late.tasks?.hear(change);
@@ -240,7 +252,10 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					late.signs?.wake();
 					if (change.after === undefined) void forgetNode(state, name);
 				},
-				onEvent: topics.onEvent,
+				onEvent(key, event) {
+					topics.onEvent(key, event);
+					podNews.hearEvent(key, event);
+				},
 				onRecord: (key, body) => void (foundArtifacts.note(key, body) || foundDeliveries.note(key, body) || records.set(key, body)),
 				...(options.design === undefined ? {} : {design: options.design}),
 				...(options.settings === undefined ? {} : {settings: options.settings}),
@@ -290,8 +305,13 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	});
 	late.inspection = inspection;
 	const ownLogins = createOwnLogins();
-	const {connectHere = () => undefined} = options;
-	const calls = createFunctionCalls({control: controlPlane, clock: context.processParts.clock, connectHere});
+	const {connectHere = () => undefined, instruments} = options;
+	const calls = createFunctionCalls({
+		control: controlPlane,
+		clock: context.processParts.clock,
+		connectHere,
+		onColdStart: waitedMs => instruments.coldStarted(waitedMs / 1_000),
+	});
 	late.calls = calls;
 	const tasks = createTaskCalls({
 		control: controlPlane,
@@ -306,6 +326,18 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		records: storeRecords(control.pipeline, options.driver),
 		callWhole: calls.callWhole,
 		publish: brokerPort.publishUser,
+	});
+	const metrics = createControlMetrics({
+		control: controlPlane,
+		systems: {control: control.system, nodes: () => [...ownNodes.values()].flatMap(system => system() ?? [])},
+		store: () => ({
+			waiting: control.pipeline.waiting(),
+			epoch: control.pipeline.epoch(),
+			isInTrouble: control.pipeline.problem() !== undefined,
+		}),
+		bus: () => control.bus.counters,
+		functions: {callsOf: calls.counters.of, deliveriesOf: deliveries.countsOf},
+		clock: context.processParts.clock,
 	});
 	const triggers = openTriggers({control: controlPlane, clock: context.processParts.clock, deliveries});
 	const onRefused = refusedMessages(context, 'a message was not delivered');
@@ -361,6 +393,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 				artifacts,
 			};
 		},
+		metrics,
 		loginOf: ownLogins.issue,
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
 		artifactsFor: node => digest => {

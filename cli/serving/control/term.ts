@@ -15,7 +15,7 @@ export type ServedTerm = Led & {readonly parts: TermParts; readonly upstream: Up
 
 export type TermOptions = Pick<
 	TermPartsOptions,
-	'context' | 'ownNodes' | 'connectHere' | 'broker' | 'endStreams' | 'design' | 'settings'
+	'context' | 'ownNodes' | 'connectHere' | 'broker' | 'endStreams' | 'design' | 'settings' | 'instruments'
 > & {
 	readonly stores: Stores;
 	readonly identity: ServerIdentity;

@@ -48,7 +48,7 @@ export type LocalNodeOptions = Pick<
 
 /** Loads the cache; the tree begins with `begin`. */
 export function openLocalNode({context, onLifecycle, name, ...rest}: LocalNodeOptions): Promise<NodeSystem> {
-	const {processParts, log, fail} = context;
+	const {processParts, log, fail, actorEvents} = context;
 	return opened<NodeSystem>(done =>
 		openNode(
 			{
@@ -57,7 +57,7 @@ export function openLocalNode({context, onLifecycle, name, ...rest}: LocalNodeOp
 				name,
 				labels: labelsOf(name),
 				measuresAlways: rest.runtime.info().name !== 'simulated',
-				observer: observerOf(log, onLifecycle),
+				observer: observerOf(log, actorEvents('node'), onLifecycle),
 				onSyncRefused: why => log.error(why),
 				onEscalation: error => fail(`the actor system of node "${name}" failed for good: ${error.message}`),
 				onFenced: message => rest.driver.readMeta(found => fail(lostCache(name, message, found))),

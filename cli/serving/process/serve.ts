@@ -10,7 +10,8 @@ import {createClosers, type Closers} from './closers.js';
 import {nounOf, type Endpoints, type ServingCommand} from '../../files/endpoints.js';
 import {homeOf, type Home} from '../../files/home.js';
 import {openLog, type Log} from './log.js';
-import {openProcessParts, type ProcessParts} from './process-parts.js';
+import {openExposition, type Exposition} from './exposition.js';
+import {openActorEvents, openProcessParts, type ProcessParts} from './process-parts.js';
 import {makeFolder} from '../../files/make-folder.js';
 import {refuseIfRunning} from '../../files/processes.js';
 import {failedError} from '../../command.js';
@@ -19,6 +20,9 @@ export type ServeContext = {
 	readonly home: Home;
 	readonly processParts: ProcessParts;
 	readonly log: Log;
+	/** Metrics of this process. */
+	readonly exposition: Exposition;
+	readonly actorEvents: ReturnType<typeof openActorEvents>;
 	readonly closers: Closers;
 	/** Ends the process, since something failed for good: a service manager starts it again, which it does not while it lingers half alive. */
 	readonly fail: (message: string) => void;
@@ -47,7 +51,13 @@ export async function serve(
 	const signal = firstSignal();
 	const processParts = openProcessParts(faults);
 	closers.add(processParts.close);
-	const starting = started({home, processParts, log, closers, fail: message => fail(log, message)}, start, command);
+	const exposition = openExposition();
+	const actorEvents = openActorEvents(exposition);
+	const starting = started(
+		{home, processParts, log, exposition, actorEvents, closers, fail: message => fail(log, message)},
+		start,
+		command,
+	);
 	const early = await Promise.race([starting.then(() => undefined), signal]);
 	const reason = `stopping (${early ?? (await signal)})`;
 	log.info(reason);
