@@ -22,6 +22,7 @@ import {functionsBenchmark} from './functions.js';
 import {fuzzBenchmark} from './fuzz.js';
 import {inspectBenchmark} from './inspect.js';
 import {leaderBenchmark} from './leader.js';
+import {metricsBenchmark} from './metrics.js';
 import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
 import {rolloutBenchmark} from './rollout.js';
@@ -55,6 +56,7 @@ const benchmarks: readonly Benchmark[] = [
 	leaderBenchmark,
 	inspectBenchmark,
 	usageBenchmark,
+	metricsBenchmark,
 	disturbancesBenchmark,
 	flappingBenchmark,
 	fuzzBenchmark,

@@ -17,7 +17,7 @@ import {ask} from './support.js';
 
 const as = (login: string) => ({authorization: `Bearer ${login}`});
 
-const textOf = (metrics: readonly Metric[]): Promise<string> => openExposition().of(metrics);
+const textOf = (metrics: readonly Metric[]): Promise<string> => openExposition(systemClock).of(metrics);
 
 function open(t: ExecutionContext) {
 	const cluster = testCluster();

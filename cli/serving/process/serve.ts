@@ -51,7 +51,7 @@ export async function serve(
 	const signal = firstSignal();
 	const processParts = openProcessParts(faults);
 	closers.add(processParts.close);
-	const exposition = openExposition();
+	const exposition = openExposition(processParts.clock);
 	const actorEvents = openActorEvents(exposition);
 	const starting = started(
 		{home, processParts, log, exposition, actorEvents, closers, fail: message => fail(log, message)},
