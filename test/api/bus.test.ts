@@ -93,6 +93,7 @@ const admin: Identity = {name: 'admin', role: 'admin'};
 const view: Identity = {name: 'eve', role: 'view'};
 const tool: Identity = {name: 'probe', role: 'tool'};
 const edit: Identity = {name: 'ann', role: 'edit'};
+const scraper: Identity = {name: 'prometheus', role: 'metrics', topics: {publish: ['#'], subscribe: ['#']}};
 const node: Identity = {name: 'node-a', role: 'node', node: 'node-a'};
 
 const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: boolean][] = [
@@ -120,6 +121,10 @@ const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: b
 	[tool, 'publish', 'functions/default/f/invoke', false],
 	[tool, 'publish', 'objects/pods/default/a', false],
 	[tool, 'forward', 'replies/probe/1', false],
+	[scraper, 'connect', '', false],
+	[scraper, 'subscribe', 'objects/#', false],
+	[scraper, 'forward', 'nodes/node-a/presence', false],
+	[scraper, 'publish', 'inspect/requests/prometheus/1', false],
 	[view, 'forward', 'actors/control/lifecycle/pods/x', true],
 	[view, 'forward', 'nodes/node-a/presence', true],
 	[view, 'publish', 'streams/eve~eve~x/up', false],

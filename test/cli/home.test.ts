@@ -68,6 +68,20 @@ test('up takes its defaults from the contract', async t => {
 	});
 });
 
+test('an agent listens for scrapers on loopback alone, and only where it is told to', async t => {
+	t.like(await agentOptions(), {metrics: undefined, metricsTokenFile: undefined});
+	t.deepEqual((await agentOptions('--metrics=9901')).metrics, {host: '127.0.0.1', port: 9901});
+	t.like(await agentOptions('--metrics=[::1]:0', '--metrics-token-file=/t/token'), {
+		metrics: {host: '::1', port: 0},
+		metricsTokenFile: '/t/token',
+	});
+	for (const place of ['0.0.0.0:9900', '192.0.2.1:9900', 'host-1:9900'])
+		await t.throwsAsync(agentOptions(`--metrics=${place}`), {message: /--metrics must be on loopback, .*\/metrics\/nodes\/NAME/});
+	await t.throwsAsync(agentOptions('--metrics=here'), {message: /--metrics must be HOST:PORT/});
+	await t.throwsAsync(agentOptions('--metrics-token-file=/t/token'), {message: /--metrics-token-file is of --metrics, which is not given/});
+	t.deepEqual(await wordsOfAgent('--metrics=127.0.0.1:1', '--metrics-token-file=/t'), ['--metrics=127.0.0.1:1', '--metrics-token-file=/t']);
+});
+
 test('what up was asked for survives the way into the background', async t => {
 	const asked = [
 		'--api=[::1]:0',
