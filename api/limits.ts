@@ -852,6 +852,9 @@ export const limits = {
 	metricsTargets: 2_000,
 	metricsTargetLabels: 16,
 	metricsTargetPathCharacters: 256,
+	/** What nodes and pods use is published as often while somebody listens, of as many pods at a time. */
+	usageTopicsMs: 5_000,
+	usageTopicPods: 2_000,
 	/** Connections to an agent's own door for scrapers. */
 	metricsConnections: 16,
 	/** A server that does not lead looks no more often which logins there are. */

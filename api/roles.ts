@@ -83,6 +83,8 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 		case 'history':
 		case 'lifecycle':
 		case 'canary':
+		case 'nodeUsage':
+		case 'podUsage':
 			return false;
 		case 'presence':
 		case 'beat':
@@ -120,6 +122,8 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 		case 'events':
 		case 'history':
 		case 'lifecycle':
+		case 'nodeUsage':
+		case 'podUsage':
 			return role !== 'node';
 		case 'presence':
 		case 'beat':
@@ -153,9 +157,17 @@ function readableFilters({name, role, topics}: Identity): readonly string[] {
 	return [
 		...own,
 		...(topics?.subscribe ?? []),
-		...['objects/+/+/+', 'events/+/+/+', 'history/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', `inspect/replies/${name}/+`, ...ofUser].map(
-			filter => topicPrefix + filter,
-		),
+		...[
+			'objects/+/+/+',
+			'events/+/+/+',
+			'history/+/+/+',
+			'nodes/#',
+			'metrics/nodes/+',
+			'metrics/pods/+/+',
+			'actors/+/lifecycle/#',
+			`inspect/replies/${name}/+`,
+			...ofUser,
+		].map(filter => topicPrefix + filter),
 	];
 }
 

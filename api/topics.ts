@@ -13,6 +13,9 @@ export type Topic =
 	/** Retained; online, restarting or offline, by the agent and its last will. */
 	| {readonly type: 'presence'; readonly node: string}
 	| {readonly type: 'beat'; readonly node: string}
+	/** What a node uses, and all containers of a pod together, while somebody listens. */
+	| {readonly type: 'nodeUsage'; readonly node: string}
+	| {readonly type: 'podUsage'; readonly namespace: string; readonly name: string}
 	/** Tell, ask, reply and node sync between systems. */
 	| {readonly type: 'inbox'; readonly to: string; readonly from: string}
 	/** The same for what is large: logs. A connection of its own, so that it never holds up the inbox. */
@@ -53,6 +56,10 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['nodes', topic.node, 'presence'];
 		case 'beat':
 			return ['nodes', topic.node, 'beat'];
+		case 'nodeUsage':
+			return ['metrics', 'nodes', topic.node];
+		case 'podUsage':
+			return ['metrics', 'pods', topic.namespace, topic.name];
 		case 'inbox':
 		case 'bulk':
 			return ['actors', topic.to, topic.type, topic.from];
@@ -101,6 +108,8 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(4, 'events')) return {type: 'events', namespace: a, plural: b, name: c};
 	if (is(4, 'history')) return {type: 'history', plural: a, namespace: b, name: c};
 	if (is(3, 'nodes') && (b === 'presence' || b === 'beat')) return {type: b, node: a};
+	if (is(3, 'metrics') && a === 'nodes') return {type: 'nodeUsage', node: b};
+	if (is(4, 'metrics') && a === 'pods') return {type: 'podUsage', namespace: b, name: c};
 	if (is(4, 'actors') && (b === 'inbox' || b === 'bulk')) return {type: b, to: a, from: c};
 	if (is(2, 'canary')) return {type: 'canary', server: a};
 	if (is(4, 'users') && c === 'presence') return {type: 'userPresence', login: a, name: b};
@@ -133,6 +142,9 @@ export const bulkFilter = (system: string): string => `${topicPrefix}actors/${ch
 
 /** Presence or beats of all nodes. */
 export const nodesFilter = (what: 'presence' | 'beat'): string => `${topicPrefix}nodes/+/${what}`;
+
+/** What all nodes use, and all pods. */
+export const usageFilters = {nodes: `${topicPrefix}metrics/nodes/+`, pods: `${topicPrefix}metrics/pods/+/+`} as const;
 
 /** All that is sent to a user's system: by others of its login, and by control. */
 export const userFilters = (login: string, name: string): readonly string[] => [

@@ -101,10 +101,15 @@ function acl(logins: readonly BrokerLogin[]): string {
 
 type Right = readonly ['read' | 'write', string];
 
-const readers: readonly Right[] = ['objects/+/+/+', 'events/+/+/+', 'history/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(topic => [
-	'read',
-	topic,
-]);
+const readers: readonly Right[] = [
+	'objects/+/+/+',
+	'events/+/+/+',
+	'history/+/+/+',
+	'nodes/#',
+	'metrics/nodes/+',
+	'metrics/pods/+/+',
+	'actors/+/lifecycle/#',
+].map(topic => ['read', topic]);
 
 /** What running actors are asked, and what is answered. */
 const inspecting = (name: string): readonly Right[] => [

@@ -168,6 +168,7 @@ function brokerOf<Identity extends Login>(state: State<Identity>): Broker {
 		},
 		counters: counters.read,
 		heardSince: atMs => connections.heardSince(atMs),
+		isWanted: filter => connections.isWanted(filter),
 		connected: () => connections.names(),
 		cut(login) {
 			const found = connections.ofLogin(login);

@@ -1,6 +1,6 @@
 // The connections of the broker, by what aedes calls a client, and who holds which client id.
 
-import {topicMatches} from '../../api/mqtt-filter.js';
+import {filtersOverlap, topicMatches} from '../../api/mqtt-filter.js';
 import {unbounded, type Allowance} from './allowance.js';
 import type {ClientStream} from './client-stream.js';
 import type {SessionOwner} from './sessions.js';
@@ -108,6 +108,12 @@ export class Connections<Client extends object, Identity extends Login> {
 		const names = new Set<string>();
 		for (const {identity, stream} of this.#open) if (identity !== undefined && stream.heardMs >= atMs) names.add(identity.name);
 		return [...names];
+	}
+
+	/** Whether a client has subscribed to what the filter matches, or to some of it. */
+	isWanted(filter: string): boolean {
+		for (const {filters} of this.#open) for (const own of filters.keys()) if (filtersOverlap(own, filter)) return true;
+		return false;
 	}
 
 	/** The open connections of those that are not served first. */

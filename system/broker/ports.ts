@@ -134,6 +134,8 @@ export type Broker = {
 	readonly counters: () => Readonly<Record<BrokerCounter, number>>;
 	/** Logins of which anything came at that time (monotonic) or later, on any connection. */
 	readonly heardSince: (atMs: number) => readonly string[];
+	/** Whether a client that is connected has subscribed to what the filter matches, or to some of it. */
+	readonly isWanted: (filter: string) => boolean;
 	/** Logins that are connected, each once, sorted. */
 	readonly connected: () => readonly string[];
 	/** Cuts the connections of a login and forgets what is kept for it; how many there were. Whether it is let in again is not decided here. */

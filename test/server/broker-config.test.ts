@@ -40,6 +40,8 @@ const topics = ['control', ...logins.map(({name}) => name)].flatMap(name => [
 	`objects/pods/default/${name}`,
 	`objects/pods/${name}`,
 	`events/default/pods/${name}`,
+	`metrics/nodes/${name}`,
+	`metrics/pods/default/${name}`,
 	`nodes/${name}/presence`,
 	`nodes/${name}/beat`,
 	`nodes/${name}/metrics/cpu`,

@@ -28,6 +28,8 @@ export type BrokerPort = {
 	/** For answers and dead letters of functions. */
 	readonly publishUser: PublishUser;
 	readonly heardSince: Broker['heardSince'];
+	/** Of a broker elsewhere it is not known. */
+	readonly isWanted: Broker['isWanted'];
 	/** Ends the connections of a login, where that can be done from here. */
 	readonly cut: (login: string) => void;
 	/** Takes MQTT that comes in at the doors; undefined: it has to go to the broker elsewhere. */
@@ -69,6 +71,7 @@ export async function openOwnBrokerPort(
 		publish: broker.publish,
 		publishUser: (topic, payload) => broker.publish(topic, payload, {retain: false}),
 		heardSince: broker.heardSince,
+		isWanted: broker.isWanted,
 		cut: broker.cut,
 		taker: broker,
 		serve: next => void (source = next),
@@ -97,6 +100,7 @@ export async function openOutsideBrokerPort(context: ServeContext, server: Outsi
 		...broker,
 		tools: {publish: broker.publish, subscribe: broker.subscribe},
 		publishUser: (topic, payload) => broker.publish(topic, payload, {retain: false}),
+		isWanted: () => false,
 		cut: () => undefined,
 		taker: undefined,
 		serve(source) {

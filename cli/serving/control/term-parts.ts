@@ -39,6 +39,7 @@ import {targetOf, triggeredPlurals, type Triggered} from '../../../server/trigge
 import {createTopicMessages} from '../../../server/triggers/topic-messages.js';
 import {createTopicTriggers, type TopicTriggers} from '../../../server/triggers/topic-triggers.js';
 import type {Triggers} from '../../../server/triggers/triggers.js';
+import {startUsageTopics} from '../../../server/usage-topics.js';
 import {followUserSystems, type UserSystems} from '../../../server/user-systems.js';
 import {openVault, type Kept, type Vault} from '../../../server/vault.js';
 import {createRunAnswers} from '../../../server/workflows/run-answers.js';
@@ -142,6 +143,7 @@ type Late = {
 	signs?: NodeSigns;
 	inspection?: Inspection;
 	endSweep?: () => void;
+	endUsageTopics?: () => void;
 	triggers?: Triggers;
 	calls?: FunctionCalls;
 	tasks?: TaskCalls;
@@ -373,6 +375,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		userSystems.close();
 		late.signs?.close();
 		late.endSweep?.();
+		late.endUsageTopics?.();
 	};
 	return {
 		control,
@@ -412,6 +415,12 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 			late.triggers = triggers.follow();
 			late.archive = archiveOfTerm(options, control);
 			late.signs = hearSigns(state, control);
+			late.endUsageTopics = startUsageTopics({
+				control: controlPlane,
+				clock: context.processParts.clock,
+				isWanted: brokerPort.isWanted,
+				publish: brokerPort.publish,
+			});
 			late.endSweep = startArtifactSweep({
 				artifacts,
 				known: control.index,

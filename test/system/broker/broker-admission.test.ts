@@ -6,6 +6,7 @@ import {limits} from '../../../api/limits.js';
 import {isNewer, parsePresence, type Presence} from '../../../api/presence.js';
 import type {Identity} from '../../../api/roles.js';
 import type {BrokerOptions} from '../../../system/broker/broker.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {event, loggedIn, newClient, refusalOf, settled, startBroker} from './broker-rig.js';
 
 const presenceTopic = 'troupe/v1/nodes/node-a/presence';
@@ -85,6 +86,22 @@ test('a will of somebody else’s presence is refused at the login', async t => 
 	const {port} = await startBroker(t, oneAgent);
 	const will = {...willOf('1', 1), topic: 'troupe/v1/nodes/node-b/presence'};
 	t.is(await refusalOf(newClient(t, port, 'node-a', {clientId: idOf('1', 'control'), will})), 5);
+});
+
+test('whether a client has subscribed to something is known as long as it has', async t => {
+	const {broker, port} = await startBroker(t, oneAgent);
+	const tool = await loggedIn(t, port, 'watcher');
+	const isWanted = (filter: string): boolean => broker.isWanted(`troupe/v1/${filter}`);
+	broker.subscribe('troupe/v1/#', () => undefined);
+	t.false(isWanted('nodes/+/beat'));
+	await tool.subscribeAsync('troupe/v1/nodes/node-a/+');
+	t.deepEqual([isWanted('nodes/+/beat'), isWanted('objects/+/+/+'), isWanted('nodes/node-b/beat')], [true, false, false]);
+	await tool.unsubscribeAsync('troupe/v1/nodes/node-a/+');
+	t.false(isWanted('nodes/+/beat'));
+	await tool.subscribeAsync('troupe/v1/nodes/#');
+	t.true(isWanted('nodes/+/beat'));
+	await tool.endAsync();
+	await eventually('its connection is gone', () => !isWanted('nodes/+/beat'));
 });
 
 test('what came of a login on any of its connections is known by the time', async t => {
