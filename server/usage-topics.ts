@@ -11,7 +11,8 @@ import {occupies} from '../actors/control/pods/pod-terms.js';
 import type {Broker} from '../system/broker/broker.js';
 import type {Clock} from '../system/time/clock.js';
 import type {ControlPlane} from './control-plane.js';
-import {usageOfNode, type Used} from './http/node-usage.js';
+import type {Used, UsedInAll} from '../actors/protocol/usage-message.js';
+import {usageOfNode} from './http/node-usage.js';
 import {someAtATime} from './inspect/some-at-a-time.js';
 
 export type UsageTopicsOptions = {
@@ -68,7 +69,7 @@ async function publishOf({control, publish}: UsageTopicsOptions, node: string, i
 		const {namespace = '', name, uid} = metadata;
 		const used = [...(usage.pods.get(uid)?.values() ?? [])];
 		// A sum of some of its containers would be too low.
-		const known = used.filter((each): each is Used => each !== undefined);
+		const known = used.filter((each): each is UsedInAll => each !== undefined);
 		if (known.length === 0 || known.length < used.length) continue;
 		told(formatTopic({type: 'podUsage', namespace, name}), {
 			cpuNanocores: known.reduce((sum, each) => sum + each.cpuNanocores, 0),

@@ -8,7 +8,8 @@ import {counter, gauge, usageMetrics, type Metric, type NodeFigures} from '../..
 import {occupies} from '../../actors/control/pods/pod-terms.js';
 import {actorCounters} from '../../system/inspect/actor-metrics.js';
 import type {ControlPlane} from '../control-plane.js';
-import {usageOfNode, type NodeUsage, type Used} from '../http/node-usage.js';
+import type {NodeUsage, UsedInAll} from '../../actors/protocol/usage-message.js';
+import {usageOfNode} from '../http/node-usage.js';
 import type {Systems} from '../inspect/systems.js';
 
 const cause = 'a scrape of metrics';
@@ -45,7 +46,7 @@ export async function figuresOfNode(control: ControlPlane, node: string, contain
 }
 
 function sumOf({pods}: NodeUsage): NonNullable<NodeFigures['containers']> {
-	const used = [...pods.values()].flatMap(each => [...each.values()]).filter((each): each is Used => each !== undefined);
+	const used = [...pods.values()].flatMap(each => [...each.values()]).filter((each): each is UsedInAll => each !== undefined);
 	return {
 		count: used.length,
 		cpuNanocores: used.reduce((sum, each) => sum + each.cpuNanocores, 0),

@@ -1,7 +1,7 @@
 // What an agent tells a scraper of itself and its node, and the door where it does.
 
 import type {UsageReport} from '../../../actors/node/usage/report.js';
-import type {ReadUsage} from '../../../actors/node/usage/usage.js';
+import type {ReadUsage} from '../../../actors/protocol/usage-message.js';
 import {usagePath} from '../../../actors/addresses.js';
 import {metricsTokenIn, openMetricsDoor} from '../../../agent/metrics-door.js';
 import {formatHostPort} from '../../../api/host-port.js';
