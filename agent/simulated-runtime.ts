@@ -273,7 +273,7 @@ function adopted({host, agent}: State, id: ContainerId): SimulatedContainer | un
 const pretended = {cpuShare: 0.1, memoryBytes: 16 * 1_048_576};
 
 function usageOf({clock, host}: State): UsageSample {
-	const [atMs, readAtMs] = [clock.nowMs(), clock.monotonicMs()];
+	const [atMs, readAtMs] = [Math.round(clock.nowMs()), clock.monotonicMs()];
 	const ids = [...host.pods].flatMap(([uid, {containers}]) => containers.map(container => ({uid, container})));
 	const containers = ids.flatMap(id => {
 		const found = running(host, id);

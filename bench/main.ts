@@ -5,6 +5,7 @@ import {execFileSync} from 'node:child_process';
 import {cpus, loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
 import type {BenchOptions, Benchmark} from './harness/benchmark.js';
+import {autoscaleBenchmark} from './autoscale.js';
 import {brokerLoadBenchmark} from './broker-load.js';
 import {busBenchmark} from './bus.js';
 import {cellsBenchmark} from './cells.js';
@@ -66,6 +67,7 @@ const benchmarks: readonly Benchmark[] = [
 	replacementBenchmark,
 	functionsBenchmark,
 	workflowsBenchmark,
+	autoscaleBenchmark,
 ];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--runs N] [--fault NAME]... [--node-flag=--cpu-prof]

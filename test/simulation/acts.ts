@@ -58,6 +58,8 @@ export function perform(stage: Stage, act: Act): void {
 			return cluster.invariants.rollouts.create(act);
 		case 'change':
 			return cluster.invariants.rollouts.change(act);
+		case 'autoscale':
+			return cluster.invariants.autoscaled.create(act);
 		case 'createJob':
 			return clients.jobs.createJob(act);
 		case 'changeJob':

@@ -22,6 +22,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
 import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
+import {Autoscaled} from './autoscaled.js';
 import {Bounds} from './bounds.js';
 import {ClaimJudge} from './claim-judge.js';
 import {CronJudge} from './cron-judge.js';
@@ -70,6 +71,7 @@ export class Invariants {
 	readonly taints: Taints;
 	readonly rollouts: Rollouts;
 	readonly bounds: Bounds;
+	readonly autoscaled: Autoscaled;
 	readonly #jobs: JobJudge;
 	readonly #crons: CronJudge;
 	readonly #claims: ClaimJudge;
@@ -83,6 +85,7 @@ export class Invariants {
 		this.taints = new Taints(cluster);
 		this.rollouts = new Rollouts(cluster);
 		this.bounds = new Bounds(cluster);
+		this.autoscaled = new Autoscaled(cluster);
 		const truth = {
 			get: (key: string) => this.#truth.get(key),
 			pods: () => this.#podsByUid.values(),

@@ -106,7 +106,11 @@ function play(stage: Stage, plan: Plan, startMs: number): void {
 /** Looks again and again: most clusters have settled long before the last look. */
 function verdict(stage: Stage, isLong: boolean): string[] {
 	let left: string[] = [];
-	const isPatient = stage.cluster.crashesWanted > 0 || stage.clients.jobs.isAsked || stage.cluster.invariants.bounds.isAsked;
+	const isPatient =
+		stage.cluster.crashesWanted > 0 ||
+		stage.clients.jobs.isAsked ||
+		stage.cluster.invariants.bounds.isAsked ||
+		stage.cluster.invariants.autoscaled.isAsked;
 	for (const ms of isPatient ? looksAfterCrashesMs : looksMs) {
 		stage.cluster.world.run(ms);
 		if (stage.cluster.invariants.violations.length > 0) return [];

@@ -632,6 +632,38 @@ function bounded(draw: Draw): Sketch {
 	};
 }
 
+/** Deployments that are scaled by what their pods use, and by hand beside that, while what can fail does. */
+function autoscaled(draw: Draw): Sketch {
+	const made = Array.from({length: 1 + draw.below(2)}, (_, index): readonly Deed[] => {
+		const deployment = `app-${index}`;
+		const min = 1 + draw.below(2);
+		return [
+			{type: 'rollOut', deployment, replicas: 1 + draw.below(5), strategy: {type: 'RollingUpdate'}},
+			{type: 'autoscale', deployment, min, max: min + draw.below(5), load: draw.one(['more', 'fewer'])},
+		];
+	}).flat();
+	const change = (): Deed => ({
+		type: 'change',
+		deployment: draw.share(),
+		...(draw.chance(0.3) ? {version: draw.one(['first', 'second'])} : {replicas: draw.chance(0.15) ? 0 : 1 + draw.below(8)}),
+	});
+	const changes = Array.from({length: draw.below(5)}, change);
+	const harm = troubles(draw, ['horizontalpodautoscalers', 'deployments', 'pods']);
+	const below: Deed[] = draw.chance(0.3) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
+	return {
+		nodes: 1 + draw.below(3),
+		servers: draw.chance(0.2) ? 2 : 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.4),
+		watcher: false,
+		acts: [
+			...below.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, draw.chance(0.5) ? made : made.toReversed()),
+			...inTurn(draw, [...changes, ...harm], draw.between(500, 8_000)),
+		].sort((a, b) => a.atMs - b.atMs),
+	};
+}
+
 /** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
 function large(draw: Draw): Sketch {
 	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
@@ -673,6 +705,7 @@ export const scenarios = {
 	schedules,
 	claims,
 	bounded,
+	autoscaled,
 	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
@@ -699,10 +732,17 @@ const order: readonly ScenarioName[] = [
 /** They cost many times as much as others. */
 const largeOneIn = 199;
 
+/** It takes some seeds of the others: in the list it would move them all. */
+const autoscaledOneIn = 43;
+const autoscaledAt = 21;
+
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
 
 /** Which scenario a seed is, when nobody says. */
-export const scenarioOf = (seed: number): ScenarioName => (seed % largeOneIn === 0 ? 'large' : (order[seed % order.length] ?? 'mixed'));
+export function scenarioOf(seed: number): ScenarioName {
+	if (seed % largeOneIn === 0) return 'large';
+	return seed % autoscaledOneIn === autoscaledAt ? 'autoscaled' : (order[seed % order.length] ?? 'mixed');
+}
 
 export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)): Plan {
 	const draw = drawOf(seed);

@@ -22,6 +22,7 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 		...clients.jobs.unsettled(),
 		...clients.services.unsettled(),
 		...cluster.invariants.bounds.unsettled(),
+		...cluster.invariants.autoscaled.unsettled(),
 		...clients.claims.unsettled(name => clients.deletePod(name, undefined)),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),

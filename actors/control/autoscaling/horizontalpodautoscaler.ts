@@ -1,11 +1,13 @@
 // The record of an autoscaler. It has itself looked after (autoscalers.ts), keeps what is decided for it, and makes the copies of a single pod.
 
 import type {Hpa, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
+import {isExclusive} from '../../../api/exclusive.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {generateName} from '../../../api/names.js';
 import type {ApiObject, Draft} from '../../../api/object.js';
+import {lastAppliedAnnotation} from '../../../api/sealed.js';
 import {tell, type Context, type Effect} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {autoscalersAddress} from '../../addresses.js';
@@ -62,7 +64,7 @@ function reconcile(hpa: Hpa, context: Context, failures: Failures): Reconciliati
 	const target = key === undefined ? undefined : known.get(key);
 	const isNews = status?.observedGeneration !== metadata.generation || (replicasIn(target) ?? 0) !== status.desiredReplicas;
 	const attend: Attend = {type: 'attend', hpa: objectKey('horizontalpodautoscalers', metadata.namespace, metadata.name), isNews, cause};
-	const isOfPod = target?.kind === 'Pod' && !isDeleting(target);
+	const isOfPod = target?.kind === 'Pod' && !isDeleting(target) && !isExclusive(target.metadata);
 	return {effects: [tell(autoscalersAddress, attend), ...(isOfPod ? copied(hpa, target as Pod, context, failures) : [])]};
 }
 
@@ -83,6 +85,7 @@ function copied(hpa: Hpa, pod: Pod, {known, pending, random}: Context, failures:
 /** The node that the pod was bound to is not meant: a copy is placed anew. */
 function copyOf(hpa: Hpa, {metadata, spec}: Pod, name: string): Draft {
 	const {nodeName: _nodeName, ...rest} = spec ?? {};
+	const {[lastAppliedAnnotation]: _applied, ...annotations} = metadata.annotations ?? {};
 	return {
 		apiVersion: 'v1',
 		kind: 'Pod',
@@ -90,6 +93,7 @@ function copyOf(hpa: Hpa, {metadata, spec}: Pod, name: string): Draft {
 			name,
 			...(metadata.namespace === undefined ? {} : {namespace: metadata.namespace}),
 			...(metadata.labels === undefined ? {} : {labels: metadata.labels}),
+			...(Object.keys(annotations).length === 0 ? {} : {annotations}),
 			ownerReferences: [ownerReferenceTo(hpa)],
 		},
 		spec: rest,

@@ -1,6 +1,7 @@
 // What an autoscaler scales: how many replicas it has, and which pods are measured.
 
 import {kindOf} from '../../../api/catalogue.js';
+import {isExclusive} from '../../../api/exclusive.js';
 import {functionLabel} from '../../../api/function-instance.js';
 import type {FunctionObject} from '../../../api/kinds/function.js';
 import {measuredSelectorAnnotation, type Hpa} from '../../../api/kinds/horizontalpodautoscaler.js';
@@ -64,6 +65,7 @@ export function targetOf(hpa: Hpa, known: Known): ScaleTarget | string {
 	const object = known.get(key);
 	if (object === undefined || isDeleting(object)) return `${kind.toLowerCase()} "${name}" not found`;
 	const target = {key, object, title: `${kind.toLowerCase()}/${name}`};
+	if (kind === 'Pod' && isExclusive(object.metadata)) return `pod "${name}" is exclusive, and runs once at most`;
 	if (kind === 'Pod') return {...target, ...ofPod(hpa, object as Pod, known)};
 	if (kind === 'Function') return {...target, ...ofFunction(hpa, object as FunctionObject, known)};
 	const {spec = {}, status = {}} = object as ApiObject<Sized & {readonly selector?: LabelSelector}, Sized>;

@@ -8,6 +8,7 @@ import type {ApiObject, Condition} from '../../../api/object.js';
 import {autoscaler} from '../../../actors/control/autoscaling/autoscaler.js';
 import {autoscalers, type AutoscalersState} from '../../../actors/control/autoscaling/autoscalers.js';
 import type {Judged} from '../../../actors/control/autoscaling/autoscaling-message.js';
+import {targetOf} from '../../../actors/control/autoscaling/scale-target.js';
 import {autoscalerController} from '../../../actors/control/autoscaling/horizontalpodautoscaler.js';
 import {noFailures} from '../../../actors/control/objects/controller.js';
 import type {Effect} from '../../../system/kernel/behavior.js';
@@ -240,6 +241,13 @@ test('of a single pod copies are made, and removed again', t => {
 	t.is(fewer.filter(({type}) => type === 'delete').length, 1);
 	const open = contextWith(indexOf(hpa, solo, ...copies), {pending: openWrites(fewer)});
 	t.is(autoscalerController.reconcile(hpa, open, noFailures).effects.filter(({type}) => type === 'delete').length, 0);
+	const only = {...solo, metadata: {...solo.metadata, annotations: {'troupe.dev/exclusive': 'true'}}};
+	t.deepEqual(
+		reconciled(hpa, only).map(({type}) => type),
+		['tell'],
+		'what may run once only is not copied',
+	);
+	t.regex(String(targetOf(hpa, indexOf(hpa, only))), /is exclusive/);
 	t.deepEqual(
 		reconciled(hpa, ...copies).map(({type}) => type),
 		['tell'],

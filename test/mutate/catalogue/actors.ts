@@ -2,6 +2,41 @@ import type {Mistake} from '../mistake.js';
 
 export const ofActors: readonly Mistake[] = [
 	{
+		what: 'pods of which nothing is known count as idle where fewer are enough',
+		file: 'actors/control/autoscaling/replica-count.ts',
+		text: 'used: ratio > 1 ? 0 : busy(requested ?? 0, target)',
+		becomes: 'used: 0',
+		test: 'test/actors/autoscaling/replica-count.test.ts',
+	},
+	{
+		what: 'a window of an autoscaler is forgotten',
+		file: 'actors/control/autoscaling/scaling-rules.ts',
+		text: 'recommendations.find(({atMs}) => atMs > sinceMs)',
+		becomes: 'recommendations.findLast(({atMs}) => atMs > sinceMs)',
+		test: 'test/actors/autoscaling/scaling-rules.test.ts',
+	},
+	{
+		what: 'an autoscaler of what is switched off switches it on',
+		file: 'actors/control/autoscaling/decision.ts',
+		text: 'const isPaused = target.replicas === 0 && target.restsAtNone',
+		becomes: 'const isPaused = target.replicas < 0 && target.restsAtNone',
+		test: 'test/actors/autoscaling/decision.test.ts',
+	},
+	{
+		what: 'two autoscalers of one target pull at it',
+		file: 'actors/control/autoscaling/scale-target.ts',
+		text: 'return a.creationTimestamp === b.creationTimestamp ? a.name < b.name : a.creationTimestamp < b.creationTimestamp;',
+		becomes: 'return false && a.name < b.name;',
+		test: 'test/actors/autoscaling/decision.test.ts',
+	},
+	{
+		what: 'a node tells what another one uses',
+		file: 'actors/protocol/accepted-messages.ts',
+		text: "type === 'usageTold' && id.endsWith(`/${node}`)",
+		becomes: "type === 'usageTold' && id.includes('/')",
+		test: 'test/actors/accepted-messages.test.ts',
+	},
+	{
 		what: 'a node lets in who gives itself the address of another node',
 		file: 'actors/control/network/policy-selection.ts',
 		text: 'return isWithin({first: value, size: 1}, subnet);',
