@@ -49,6 +49,9 @@ export async function readJson(request: IncomingMessage, accepted: Accepted): Pr
 	return value;
 }
 
+/** What manifests are taken in. */
+export const manifestTypes = [...jsonTypes, ...yamlTypes];
+
 /** What to answer when a body comes in a form that is not taken. kubectl looks for the code, people for the list. */
 export const unsupported = (types: readonly string[]): AppError =>
 	new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {

@@ -6,7 +6,7 @@ import {AppError} from '../../api/errors.js';
 import {isObject, type Draft, type JsonObject} from '../../api/object.js';
 import type {Problem} from '../../api/problem.js';
 import {shown, shownName} from '../../api/shown.js';
-import {mediaTypeOf, readBytes, readObject} from './body.js';
+import {manifestTypes, mediaTypeOf, readBytes, readObject, unsupported} from './body.js';
 import type {Exchange, Target} from './exchange.js';
 import {refusal} from './outcome.js';
 import {objectInProtobuf, protobufType} from './protobuf.js';
@@ -43,10 +43,8 @@ async function readBody({request}: Exchange): Promise<JsonObject | undefined> {
 	const bytes = await readBytes(request);
 	if (bytes.length === 0) return undefined;
 	const object = objectInProtobuf(bytes);
-	if (object === undefined)
-		throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {
-			message: 'objects of this kind are not taken as protobuf, only as JSON and YAML: write a manifest and create it with -f',
-		});
+	// Of this kind nothing is taken in that form.
+	if (object === undefined) throw unsupported(manifestTypes);
 	return object;
 }
 
