@@ -115,7 +115,7 @@ export const badRequests: readonly BadRequest[] = [
 		body: 'k8s\0',
 		type: 'application/vnd.kubernetes.protobuf',
 		status: 415,
-		says: /objects of this kind are not taken as protobuf/,
+		says: /media types include/,
 	},
 	strategic(
 		'a strategic patch of an item without its key',

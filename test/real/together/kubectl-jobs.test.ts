@@ -146,7 +146,10 @@ realInTurn('kubectl create job sends protobuf, which is refused with the forms t
 	const words = ['create', 'job', 'made', '--image=any'];
 	const refused = await kubectl(...words, '--', 'true');
 	t.is(refused.code, 1);
-	t.regex(refused.err, /^error: failed to create job: objects of this kind are not taken as protobuf, only as JSON and YAML: /);
+	t.regex(
+		refused.err,
+		/^error: failed to create job: the body of the request was in an unknown format - accepted media types include: application\/json, /,
+	);
 	const yaml = await fine(...words, '--dry-run=client', '-o', 'yaml', '--', 'true');
 	t.deepEqual(await startWith(yaml, 'create', '-f', '-').ended, {code: 0, out: 'job.batch/made created\n', err: ''});
 	await fine('wait', '--for=condition=complete', 'job/made', '--timeout=20s');
