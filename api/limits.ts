@@ -1465,6 +1465,43 @@ export const limits = {
 	workflowHttpHosts: 100,
 	workflowHttpMs: 900_000,
 
+	/** Login nodes that the ClusterConfig lists. */
+	slurmHosts: 100,
+	/** Characters of a path in the folder of a SlurmJob. */
+	slurmFileCharacters: 255,
+	/** Jobs of one array, and how long one may be given. */
+	slurmArrayJobs: 1_000,
+	slurmTimeLimitMs: 31_622_400_000,
+	/** What of a SlurmJob is fetched: patterns and files, and bytes of one file and of all. */
+	slurmResultFiles: 64,
+	slurmResultFileBytes: 67_108_864,
+	slurmResultsBytes: 268_435_456,
+	/** How long the cluster keeps it. */
+	slurmResultKeepMs: 604_800_000,
+	/** A login node has so long to take a connection, and to answer what is not a program of the user's. */
+	slurmConnectMs: 20_000,
+	slurmCommandMs: 60_000,
+	/** Programs of one connection at once, below the ten that OpenSSH allows; and what is read of what one says. */
+	slurmCommands: 6,
+	slurmOutputBytes: 4_194_304,
+	/** What a compiler may take. */
+	slurmCompileMs: 3_600_000,
+	/** The first pause between two looks at jobs, and between two tries at a login node that does not answer; doubling, and the longest. */
+	slurmPauseMs: 1_000,
+	slurmPauseMostMs: 30_000,
+	/** Pause after a login or a key of a host was refused for a job that Slurm has already. */
+	slurmRefusedPauseMs: 300_000,
+	/** A connection that nothing uses is kept so long. */
+	slurmIdleMs: 60_000,
+	/** Characters that a message has of what a program said. */
+	slurmSaidCharacters: 500,
+	/** How often output that is followed is looked at. */
+	slurmLogPauseMs: 500,
+	/** A SlurmJob that is deleted waits so long for its end at the login node. */
+	slurmDeleteSeconds: 120,
+	/** Files that are written to one login node at once. */
+	slurmTransfers: 4,
+
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,
 } as const;

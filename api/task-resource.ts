@@ -21,6 +21,8 @@ export type TaskResource =
 	| {readonly type: 'workflow'; readonly name: string}
 	/** What it is is in the input of the task. */
 	| {readonly type: 'job'}
+	/** The same, on an HPC system. */
+	| {readonly type: 'slurmjob'}
 	/** Somebody answers: nothing is called. */
 	| {readonly type: 'activity'; readonly name: string};
 
@@ -28,7 +30,7 @@ export type ReadResource = {readonly ok: true; readonly value: TaskResource} | {
 
 const tokenSuffix = '.waitForTaskToken';
 
-const forms = 'a function (NAME or NAMESPACE/NAME), https://HOST/PATH, workflow:NAME, job: or activity:NAME';
+const forms = 'a function (NAME or NAMESPACE/NAME), https://HOST/PATH, workflow:NAME, job:, slurmjob: or activity:NAME';
 
 const read = (value: TaskResource): ReadResource => ({ok: true, value});
 const wrong = (message: string): ReadResource => ({ok: false, message});
@@ -55,7 +57,9 @@ export function parseTaskResource(text: string): ReadResource {
 				? read({type: 'job'})
 				: wrong(`must be "job:" alone, since the input of the task says what runs: {"spec": …} of a Job; got ${shown(text)}`);
 		case 'slurmjob':
-			return wrong(`must be ${forms}: a workflow cannot submit SlurmJobs yet, got ${shown(text)}`);
+			return rest === ''
+				? read({type: 'slurmjob'})
+				: wrong(`must be "slurmjob:" alone, since the input of the task says what runs: {"spec": …} of a SlurmJob; got ${shown(text)}`);
 		case 'arn':
 			return wrong(`must be ${forms}; ${insteadOfArn(text)}, got ${shown(text)}`);
 		default:
@@ -63,7 +67,7 @@ export function parseTaskResource(text: string): ReadResource {
 	}
 }
 
-const schemes = ['function', 'http', 'https', 'workflow', 'job', 'activity'];
+const schemes = ['function', 'http', 'https', 'workflow', 'job', 'slurmjob', 'activity'];
 
 function functionOf(given: string, text: string): ReadResource {
 	const waitsForToken = given.endsWith(tokenSuffix);

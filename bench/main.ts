@@ -33,6 +33,7 @@ import {scaleBenchmark} from './scale.js';
 import {schedulingBenchmark} from './scheduling.js';
 import {createScope, type Scope} from './harness/scope.js';
 import {servicesBenchmark} from './services.js';
+import {slurmBenchmark} from './slurm.js';
 import {startBenchmark} from './start.js';
 import {tableOf} from './harness/table.js';
 import {usageBenchmark} from './usage.js';
@@ -68,6 +69,7 @@ const benchmarks: readonly Benchmark[] = [
 	functionsBenchmark,
 	workflowsBenchmark,
 	autoscaleBenchmark,
+	slurmBenchmark,
 ];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--runs N] [--fault NAME]... [--node-flag=--cpu-prof]

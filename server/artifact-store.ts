@@ -1,8 +1,9 @@
-// The artifacts of functions, as the control plane keeps them: records of the store, each with a part of the bytes, and a last one that makes
+// The artifacts of functions and SlurmJobs, as the control plane keeps them: records of the store, each with a part of the bytes, and a last one that makes
 // an artifact complete. What is without that counts for nothing, and is removed.
 //
 // In memory is which there are and how large; bytes are read when they are asked for, one record at a time.
 
+import {createHash} from 'node:crypto';
 import {AppError} from '../api/errors.js';
 import {digestOfHex, hexOfDigest} from '../api/function-instance.js';
 import {artifactStoreKey, parseArtifactStoreKey, type ArtifactPart} from '../api/keys.js';
@@ -38,8 +39,10 @@ export type ArtifactStore = {
 	 * what the store says.
 	 */
 	readonly put: (digest: string, bytes: Uint8Array) => Promise<boolean>;
+	/** Keeps a file as it is, and gives its digest. Rejects as `put` does, but for what an archive must be. */
+	readonly keep: (bytes: Uint8Array) => Promise<string>;
 	/** Its bytes, piece by piece; undefined where there is none. Rejects on the way with an AppError when it cannot be read to its end. */
-	readonly read: (digest: string) => AsyncIterable<Uint8Array> | undefined;
+	readonly read: (digest: string, range?: ByteRange) => AsyncIterable<Uint8Array> | undefined;
 	/** It is gone for all others at once, and from the store when this resolves. Rejects with an AppError; then `clear` does the rest. */
 	readonly remove: (digest: string) => Promise<void>;
 	/** Removes what is not complete. Rejects with an AppError. */
@@ -47,6 +50,9 @@ export type ArtifactStore = {
 	/** Counts an upload until what comes back is called; undefined: there are too many. */
 	readonly addUpload: () => (() => void) | undefined;
 };
+
+/** Some of the bytes: from there, so many. */
+export type ByteRange = {readonly from: number; readonly bytes: number};
 
 /** What a store has of artifacts, gathered while it is loaded. */
 export type FoundArtifacts = {
@@ -108,9 +114,17 @@ export function openArtifactStore(found: FoundArtifacts, records: StoreRecords, 
 			await verifyArchive(bytes, archiveBounds, digest);
 			return ordered(() => put(state, digest, bytes));
 		},
-		read(digest) {
+		keep(bytes) {
+			const digest = digestOfHex(createHash('sha256').update(bytes).digest('hex'));
+			return ordered(async () => {
+				await put(state, digest, bytes);
+				return digest;
+			});
+		},
+		read(digest, range) {
 			const complete = state.complete.get(digest);
-			return complete === undefined ? undefined : piecesOf(records, digest, complete);
+			if (complete === undefined) return undefined;
+			return range === undefined ? piecesOf(records, digest, complete) : rangeOf(records, digest, complete, range);
 		},
 		remove(digest) {
 			forget(state, digest);
@@ -184,8 +198,8 @@ function refuseFull({complete}: State, more: number): void {
 	if (complete.size < limits.artifacts && bytes + more <= limits.artifactsBytes) return;
 	throw new AppError('ERR_TOO_LARGE', {
 		message:
-			`there is no room for ${more} bytes of code: the cluster keeps ${complete.size} artifacts of functions with ${bytes} bytes, and at most ` +
-			`${limits.artifacts} with ${limits.artifactsBytes}; delete Functions, or lower their revisionHistoryLimit: what nothing names any more ` +
+			`there is no room for ${more} bytes: the cluster keeps ${complete.size} artifacts of functions and SlurmJobs with ${bytes} bytes, and at most ` +
+			`${limits.artifacts} with ${limits.artifactsBytes}; delete Functions and SlurmJobs, or lower their revisionHistoryLimit: what nothing names any more ` +
 			'is removed within two hours',
 	});
 }
@@ -213,6 +227,19 @@ async function removeLeftover({records, leftovers}: State, hex: string): Promise
 		parts.delete(part);
 	}
 	leftovers.delete(hex);
+}
+
+/** Only the records that have some of it are read. */
+async function* rangeOf({get}: StoreRecords, digest: string, {bytes}: Complete, range: ByteRange): AsyncGenerator<Uint8Array> {
+	const end = Math.min(bytes, range.from + range.bytes);
+	for (let at = range.from; at < end;) {
+		const chunk = Math.floor(at / limits.artifactChunkBytes);
+		const begin = chunk * limits.artifactChunkBytes;
+		const piece = Buffer.from((await get(artifactStoreKey(hexOfDigest(digest), chunk))) ?? '', 'base64').subarray(at - begin, end - begin);
+		if (piece.length === 0) throw new AppError('ERR_INTERNAL', {message: `the artifact ${digest} is not there any more`});
+		yield piece;
+		at += piece.length;
+	}
 }
 
 async function* piecesOf({get}: StoreRecords, digest: string, {bytes, chunks}: Complete): AsyncGenerator<Uint8Array> {

@@ -24,6 +24,7 @@ import type {OpenDeliveries} from './functions/deliveries.js';
 import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {onAnswered, otherRequest, requestWords, type RequestWords} from './http/request-words.js';
+import type {SlurmJobs} from './slurm/slurm-jobs.js';
 import {createRoutes, type Route} from './http/routes.js';
 import {mayScrape} from './http/scrape.js';
 import {createStreams, type Streams} from './http/stream.js';
@@ -54,6 +55,7 @@ export type Upstream =
 			readonly seals?: Seals | undefined;
 			/** Undefined where no code of functions is kept. */
 			readonly artifacts?: ArtifactStore | undefined;
+			readonly slurm?: SlurmJobs | undefined;
 	  }
 	| Standby;
 
@@ -214,9 +216,9 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	counted(requestWords(found.handler, exchange));
 	try {
-		const {control, inspection, access, calls, deliveries, seals, artifacts} = upstream;
+		const {control, inspection, access, calls, deliveries, seals, artifacts, slurm} = upstream;
 		const {scrapes} = options;
-		const backend = {control, inspection, access, calls, deliveries, seals, artifacts, scrapes, clock, version, streams};
+		const backend = {control, inspection, access, calls, deliveries, seals, artifacts, slurm, scrapes, clock, version, streams};
 		await found.handler.handle(backend, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);

@@ -39,7 +39,7 @@ import {dnsController, ingressController} from './network/route.js';
 import {keptRevisionController} from './workflows/kept-revisions.js';
 import {runController} from './workflows/run.js';
 import {runNode} from './workflows/run-node.js';
-import {jobTaskController} from './workflows/task-objects.js';
+import {jobTaskController, slurmTaskController} from './workflows/task-objects.js';
 import {workflowController} from './workflows/workflow.js';
 import {claimController} from './storage/claim.js';
 import {volumeController} from './storage/volume.js';
@@ -70,6 +70,7 @@ export const controllers: readonly Controller[] = [
 	autoscalerController,
 	workflowController,
 	runController,
+	slurmTaskController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));

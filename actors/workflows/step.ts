@@ -180,10 +180,12 @@ export function outstanding(definition: Definition, head: RunHead, frame: Frame)
 	}
 }
 
+const objectTasks: ReadonlySet<string> = new Set(['workflow', 'job', 'slurmjob']);
+
 /** It ends as its object does: nobody answers. */
 function isObjectTask(resource: string): boolean {
 	const parsed = parseTaskResource(resource);
-	return parsed.ok && (parsed.value.type === 'workflow' || parsed.value.type === 'job');
+	return parsed.ok && objectTasks.has(parsed.value.type);
 }
 
 function taskCommands(definition: Definition, frame: Frame, phase: Extract<Phase, {type: 'task'}>, key: string): readonly RunCommand[] {

@@ -39,8 +39,8 @@ export const clusterConfig: KindDefinition = {
 	singular: 'clusterconfig',
 	shortNames: ['config'],
 	namespaced: false,
-	// What tasks may call is reached from inside of the server's network.
-	guarded: ['workflows'],
+	// What tasks may call, and login nodes, are reached from inside of the server's network.
+	guarded: ['workflows', 'slurm'],
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec ?? {})}),
 	validate,
 	refuseDeletion: ({metadata}) =>
@@ -66,10 +66,14 @@ export const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
 	runtime: {...spec.runtime, default: defaultClassOf({spec})},
 	nodes: {...spec.nodes, grace: spec.nodes?.grace ?? `${limits.nodeGraceMs / 1_000}s`},
 	workflows: {...spec.workflows, httpHosts: httpHostsOf({spec})},
+	slurm: {...spec.slurm, hosts: slurmHostsOf({spec})},
 });
 
 /** The hosts that tasks of workflows may call over HTTP: none unless some are named. */
 export const httpHostsOf = (config: Pick<ClusterConfig, 'spec'> | undefined): readonly string[] => config?.spec?.workflows?.httpHosts ?? [];
+
+/** The login nodes that SlurmJobs may be given to: none unless some are named. */
+export const slurmHostsOf = (config: Pick<ClusterConfig, 'spec'> | undefined): readonly string[] => config?.spec?.slurm?.hosts ?? [];
 
 /** How long a silent node has. */
 export function graceMsOf(config: Pick<ClusterConfig, 'spec'> | undefined): number {
@@ -100,7 +104,9 @@ function validate(found: Found, object: Draft): void {
 	const network = membersOf(membersOf(object.spec)['network']);
 	checkPodCIDR(found, network['podCIDR']);
 	checkServiceRanges(found, network);
-	checkHttpHosts(found, itemsOf(membersOf(membersOf(object.spec)['workflows'])['httpHosts']));
+	const spec = membersOf(object.spec);
+	checkHosts(found, 'spec.workflows.httpHosts', itemsOf(membersOf(spec['workflows'])['httpHosts']), limits.workflowHttpHosts);
+	checkHosts(found, 'spec.slurm.hosts', itemsOf(membersOf(spec['slurm'])['hosts']), limits.slurmHosts);
 	const {name} = membersOf(object.metadata);
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);
@@ -111,12 +117,10 @@ function checkGrace(found: Found, text: unknown): void {
 	if (typeof text === 'string' && parseGrace(text) === undefined) refuse(found, 'spec.nodes.grace', `${graceBounds}, got ${shown(text)}`);
 }
 
-function checkHttpHosts(found: Found, hosts: readonly unknown[]): void {
-	if (hosts.length > limits.workflowHttpHosts)
-		return refuse(found, 'spec.workflows.httpHosts', `must be at most ${limits.workflowHttpHosts} hosts, got ${hosts.length}`);
+function checkHosts(found: Found, path: string, hosts: readonly unknown[], most: number): void {
+	if (hosts.length > most) return refuse(found, path, `must be at most ${most} hosts, got ${hosts.length}`);
 	for (const [index, host] of hosts.entries())
-		if (typeof host === 'string' && !isHttpHost(host))
-			refuse(found, `spec.workflows.httpHosts[${index}]`, `${httpHostWords}, got ${shown(host)}`);
+		if (typeof host === 'string' && !isHttpHost(host)) refuse(found, `${path}[${index}]`, `${httpHostWords}, got ${shown(host)}`);
 }
 
 /** Room for the subnet of one node at least. */

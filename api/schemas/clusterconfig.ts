@@ -3,7 +3,7 @@
 import {runtimeClasses} from '../runtime-class.js';
 import {schedulerStrategies} from '../scheduler-strategies.js';
 import {objectWithOptional} from './metadata.js';
-import {about, list, oneOf, optional, record, text, whole} from './parts.js';
+import {about, flag, list, oneOf, optional, record, text, whole} from './parts.js';
 
 export const spec = () =>
 	record({
@@ -45,6 +45,22 @@ export const spec = () =>
 							'Hosts that tasks may call over HTTP, such as api.example.com, *.example.com or 10.0.0.7:8080; none when left out.',
 							list(text()),
 						),
+					),
+				}),
+			),
+		),
+		slurm: optional(
+			about(
+				'What SlurmJobs may do.',
+				record({
+					hosts: optional(
+						about(
+							'Login nodes that they may be given to, such as login.hpc.example, *.hpc.example or 10.0.0.7:2222; none when left out.',
+							list(text()),
+						),
+					),
+					useAgent: optional(
+						about('Whether jobs without a Secret may use the SSH agent of the server (SSH_AUTH_SOCK); not when left out.', flag()),
 					),
 				}),
 			),

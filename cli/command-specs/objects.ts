@@ -234,7 +234,7 @@ export const objectsCommands: readonly CommandSpec[] = [
 	{
 		name: 'get',
 		summary: 'show objects in a table, or whole with -o',
-		usage: ['KIND[,KIND…] [NAME…]', 'KIND/NAME…', 'all'],
+		usage: ['KIND[,KIND…] [NAME…]', 'KIND/NAME…', 'all', 'artifacts [SLURMJOB]'],
 		examples: ['troupe get pods', 'troupe get pods -A -o wide', 'troupe get rs/hello -o yaml', 'troupe get pods -l app=hello -w'],
 		flags: {
 			...searchFlags,

@@ -17,6 +17,7 @@ export const podsCommands: readonly CommandSpec[] = [
 			'troupe logs -f -l app=hello --since 5m',
 			'troupe logs rs/hello --all-containers --tail 20',
 			'troupe logs -f function/hello',
+			'troupe logs -f slurmjob/matrix',
 			'troupe logs crash --previous',
 		],
 		flags: {
@@ -96,9 +97,14 @@ export const podsCommands: readonly CommandSpec[] = [
 	},
 	{
 		name: 'cp',
-		summary: 'copy files from and to a container',
-		usage: ['POD:PATH LOCAL [-c CONTAINER]', 'LOCAL POD:PATH [-c CONTAINER]'],
-		examples: ['troupe cp web:/var/log/app.log .', 'troupe cp ./site web:/srv/site', 'troupe cp -c sidecar web:/data ./data'],
+		summary: 'copy files from and to a container, or a result of a SlurmJob',
+		usage: ['POD:PATH LOCAL [-c CONTAINER]', 'LOCAL POD:PATH [-c CONTAINER]', 'slurmjob/NAME:FILE LOCAL'],
+		examples: [
+			'troupe cp web:/var/log/app.log .',
+			'troupe cp ./site web:/srv/site',
+			'troupe cp -c sidecar web:/data ./data',
+			'troupe cp slurmjob/matrix:result.txt .',
+		],
 		flags: {...namespacedFlags, ...containerFlag},
 		load: () => import('../commands/cp.js'),
 	},

@@ -280,6 +280,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			'troupe config set scheduler.strategy round-robin',
 			'troupe config set runtime.default docker',
 			"troupe config set workflows.httpHosts 'api.example.com,*.example.org'",
+			'troupe config set slurm.hosts login.hpc.example',
 		],
 		flags: {...clusterFlags, ...documentFlag},
 		load: () => import('../commands/config.js'),

@@ -8,6 +8,7 @@ import {remoteProtocol} from '../../api/remote-channels.js';
 import {hasCode} from '../../system/files/errno.js';
 import type {Client} from '../client.js';
 import {failedError, type Invocation} from '../command.js';
+import {copyArtifact, readArtifactCopy} from '../cp/artifact.js';
 import {pack} from '../cp/pack.js';
 import {readCopy, type Copy, type RemotePlace} from '../cp/places.js';
 import {readTar} from '../cp/tar-reader.js';
@@ -24,6 +25,8 @@ type Remote = {readonly client: Client; readonly namespace: string; readonly pod
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, flags, terminal} = invocation;
+	const artifact = readArtifactCopy(inputs);
+	if (artifact !== undefined) return copyArtifact(invocation, artifact);
 	const copy = readCopy(inputs);
 	const {namespace: named, pod} = copy.type === 'down' ? copy.from : copy.to;
 	return withClient(invocation, async client => {

@@ -2,6 +2,7 @@
 
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
+import {isArtifacts, showArtifacts} from '../get/artifacts.js';
 import {canBeLive, watchLive} from '../get/live.js';
 import {showObjects, watchObjects} from '../get/objects.js';
 import type {Search} from '../get/search.js';
@@ -11,6 +12,7 @@ import {namespaceOf, withClient} from '../cluster/session.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
+	if (isArtifacts(inputs)) return showArtifacts(invocation);
 	const targets = readTargets(inputs);
 	const named = targets.some(({names}) => names.length > 0);
 	if (named && flags.on('all-namespaces')) throw usageError('a name is one of one namespace; give -n instead of -A');

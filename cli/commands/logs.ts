@@ -3,6 +3,7 @@
 import type {Invocation} from '../command.js';
 import {followLogs} from '../logs/follow.js';
 import {showLogs} from '../logs/show.js';
+import {showJobLog, slurmJobOf} from '../logs/slurm-job.js';
 import {searchesOf, wishOf} from '../logs/wish.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 
@@ -11,6 +12,8 @@ export async function run(invocation: Invocation): Promise<number> {
 	const wish = wishOf(invocation);
 	return withClient(invocation, async client => {
 		const namespace = namespaceOf(invocation, client);
+		const job = await slurmJobOf(invocation, client, namespace);
+		if (job !== undefined) return showJobLog(client, invocation, namespace, job, wish);
 		const searches = await searchesOf(invocation, client, namespace);
 		if (!wish.follow) return showLogs(client, terminal, namespace, searches, wish);
 		await followLogs({client, terminal, namespace, searches, wish});

@@ -35,6 +35,7 @@ const settings: {readonly [key: string]: InputKind} = {
 	'nodes.grace': {type: 'words', words: ['1s', '5s', '30s']},
 	'runtime.default': {type: 'words', words: runtimeClasses},
 	'scheduler.strategy': {type: 'words', words: schedulerStrategies},
+	'slurm.hosts': nothing,
 	'workflows.httpHosts': nothing,
 };
 const nodes = {type: 'names', kind: 'nodes'} as const;

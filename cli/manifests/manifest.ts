@@ -27,8 +27,8 @@ export type ManifestDocument = {
 	readonly spelled?: (path: string) => string;
 	/** Of a workload whose image the file says how to build. */
 	readonly build?: (ComposeBuild & {readonly place: Place}) | undefined;
-	/** Of a Function that names the folder of its code, once that was packed. */
-	readonly code?: {readonly named: string; readonly folder: string; readonly digest: string};
+	/** Of a Function or SlurmJob that names the folder of its files, once that was packed; `without` is a path in it that is left out. */
+	readonly code?: {readonly named: string; readonly folder: string; readonly digest: string; readonly without?: string};
 };
 
 /** A word about a place that is no fault. */

@@ -12,6 +12,7 @@ import type {Inspection} from '../inspect/inspection.js';
 import type {Scrapes} from '../metrics/scrapes.js';
 import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
+import type {SlurmJobs} from '../slurm/slurm-jobs.js';
 import type {Upgrade} from '../upgrades.js';
 import type {FunctionCalls} from '../functions/calls.js';
 import type {OpenDeliveries} from '../functions/deliveries.js';
@@ -51,6 +52,8 @@ export type Backend = {
 	readonly artifacts: ArtifactStore | undefined;
 	/** Undefined where nothing is measured. */
 	readonly scrapes: Scrapes | undefined;
+	/** Undefined where nothing acts on SlurmJobs. */
+	readonly slurm?: SlurmJobs | undefined;
 };
 
 export type Handler = (backend: Backend, exchange: Exchange) => void | Promise<void>;
@@ -60,7 +63,7 @@ export type Target = {
 	readonly kind: KindDefinition;
 	readonly namespace: string | undefined;
 	readonly name: string | undefined;
-	readonly subresource: 'status' | 'scale' | 'log' | 'exec' | 'attach' | 'portforward' | 'retry' | 'eviction' | undefined;
+	readonly subresource: 'status' | 'scale' | 'log' | 'exec' | 'attach' | 'portforward' | 'retry' | 'eviction' | 'artifacts' | undefined;
 };
 
 /** What an error about this target says of it. */

@@ -13,13 +13,14 @@ import {mediaTypeOf, readJson, readObject, unsupported} from './body.js';
 import {keptForm} from './draft.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
+import {patchWithoutPassword, refuseStrangersSecret} from './inline-password.js';
 import {sendObject} from './object-reply.js';
 import {inTurn} from './object-turns.js';
 import {refusal, valueOf} from './outcome.js';
 import {isDryRun} from './query.js';
 import {addWarnings} from './reply.js';
 import {incoming, incomingPatch, isSecret, outgoing} from './secrets.js';
-import {askObject, guardedOf, statusPart} from './write.js';
+import {askObject, guardedOf, statusPart, told} from './write.js';
 
 const mergeType = 'application/merge-patch+json';
 const strategicType = 'application/strategic-merge-patch+json';
@@ -27,13 +28,16 @@ const jsonType = 'application/json-patch+json';
 
 /** PATCH of an object or of its status. */
 export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
-	const change = await readPatch(exchange, target);
+	const {value: change, password} = patchWithoutPassword(target, await readPatch(exchange, target));
+	if (password !== undefined) refuseStrangersSecret(backend, target, target.name ?? '');
 	const isOther = keptKind(target.kind) !== target.kind;
 	const patched = await (isOther || (isSecret(target.kind) && change.patchType !== undefined)
 		? inTurn(backend, entryOf(backend, target).key, () => patchOpened(backend, exchange, target, change))
 		: patchCommitted(backend, exchange, target, change));
 	const lost = isMerge(change) ? lostNullWarnings(target.kind, patched, change.patch['metadata']) : [];
-	addWarnings(exchange.response, [...inertWarnings(target.kind, patched.metadata.name), ...lost]);
+	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
+	const kept = password === undefined ? [] : [await told(backend, exchange, target, {written: patched, password, dryRun})];
+	addWarnings(exchange.response, [...inertWarnings(target.kind, patched.metadata.name), ...lost, ...kept]);
 	await sendObject(backend, exchange, target.kind, patched, 200);
 }
 

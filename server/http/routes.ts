@@ -45,6 +45,7 @@ import {listNodeTargets, listPodTargets, scrapeNode, scrapeServer} from './scrap
 import {fetchCertificate, fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
 import {watch} from './watch.js';
+import {readArtifact, readJobLog} from './slurm-files.js';
 import {why} from './why.js';
 import {create, replace} from './write.js';
 
@@ -164,6 +165,10 @@ function addKind(router: Router<Route>, kind: KindDefinition): void {
 		router.on('PATCH', `${object}/scale`, at('patch', 'scale', patchScale));
 	}
 	if (kind.kind === 'Pod') addPod(router, object, at);
+	if (kind.kind === 'SlurmJob') {
+		router.on('GET', `${object}/log`, at('get', 'log', readJobLog));
+		router.on('GET', `${object}/artifacts/*`, at('get', 'artifacts', readArtifact));
+	}
 }
 
 /** What a pod has beyond other kinds. To run something in it is a right to write, by whatever method it is asked. */

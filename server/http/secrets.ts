@@ -25,10 +25,7 @@ function sealsOf({seals}: Backend): Seals {
 	return seals;
 }
 
-/**
- * What a manifest becomes before it is a message: nothing secret is in a message. (Passwords that other kinds take inline become
- * Secrets here, too, once there are such kinds.)
- */
+/** What a manifest becomes before it is a message: nothing secret is in a message. (Of passwords in SlurmJobs: inline-password.ts.) */
 export function incoming(backend: Backend, {kind, namespace = ''}: Target, object: Draft): Draft {
 	if (!isSecret(kind)) return object;
 	const named = withName(object);
@@ -36,7 +33,7 @@ export function incoming(backend: Backend, {kind, namespace = ''}: Target, objec
 }
 
 /** A value is sealed for its place, so the name must be known before. */
-function withName(object: Draft): Draft {
+export function withName(object: Draft): Draft {
 	const {name = '', generateName: prefix = '', ...metadata} = object.metadata;
 	if (name !== '' || prefix === '') return object;
 	return {...object, metadata: {...metadata, name: generateName(prefix, systemRandom.next)}};

@@ -16,7 +16,8 @@ import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {isDryRun} from './query.js';
 import {addWarnings} from './reply.js';
-import {incoming} from './secrets.js';
+import {draftWithoutPassword, keepPassword, refuseStrangersSecret} from './inline-password.js';
+import {incoming, withName} from './secrets.js';
 import {sendObject} from './object-reply.js';
 import {valueOf} from './outcome.js';
 
@@ -24,12 +25,15 @@ import {valueOf} from './outcome.js';
 export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const {object: given, notes} = await readDraft(exchange, target);
 	checkGuarded(exchange, target, given);
-	const object = incoming(backend, target, withoutStatus(given));
+	const {value, password} = draftWithoutPassword(target, withoutStatus(isPasswordIn(given) ? withName(given) : given));
+	const object = incoming(backend, target, value);
+	if (password !== undefined) refuseStrangersSecret(backend, target, object.metadata.name ?? '');
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: CreateObject = {type: 'create', object, dryRun};
 	const created = await askCollection(backend, exchange, {...target, name: object.metadata.name}, message);
 	const lost = lostNullWarnings(target.kind, created, given.metadata);
-	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, created.metadata.name), ...lost]);
+	const kept = password === undefined ? [] : [await told(backend, exchange, target, {written: created, password, dryRun})];
+	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, created.metadata.name), ...lost, ...kept]);
 	await sendObject(backend, exchange, target.kind, created, 201);
 }
 
@@ -37,17 +41,30 @@ export async function create(backend: Backend, exchange: Exchange, target: Targe
 export async function replace(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const {object, notes} = await readDraft(exchange, target);
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
+	const {value, password} = draftWithoutPassword(target, object);
+	if (password !== undefined) refuseStrangersSecret(backend, target, target.name ?? '');
 	const message: ReplaceObject = {
 		type: 'replace',
-		object: incoming(backend, target, object),
+		object: incoming(backend, target, value),
 		...statusPart(target),
 		...guardedOf(exchange, target),
 		dryRun,
 	};
 	const replaced = await askObject(backend, exchange, target, message);
-	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, replaced.metadata.name)]);
+	const kept = password === undefined ? [] : [await told(backend, exchange, target, {written: replaced, password, dryRun})];
+	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, replaced.metadata.name), ...kept]);
 	await sendObject(backend, exchange, target.kind, replaced, 200);
 }
+
+const isPasswordIn = ({spec}: Draft): boolean => isObject(spec) && spec['password'] !== undefined;
+
+type Written = {readonly written: ApiObject; readonly password: string; readonly dryRun: boolean};
+
+/** What becomes of a password that was in a manifest. */
+export const told = (backend: Backend, exchange: Exchange, target: Target, {written, password, dryRun}: Written): Promise<string> =>
+	dryRun
+		? Promise.resolve('spec.password would be moved into a Secret')
+		: keepPassword(backend, written, password, causeOf(exchange, {...target, name: written.metadata.name}));
 
 /** What a write says of the part it is about. */
 export const statusPart = ({subresource}: Target): {readonly subresource?: 'status'} => (subresource === 'status' ? {subresource} : {});

@@ -22,6 +22,7 @@ import {podFinding} from './pod.js';
 import {quotaFinding} from './quota.js';
 import {replicaSetFinding} from './replicaset.js';
 import {runFinding} from './run.js';
+import {slurmJobFinding} from './slurmjob.js';
 import {statefulSetFinding} from './statefulset.js';
 import {workflowFinding} from './workflow.js';
 import type {NodeObject} from '../../api/kinds/node.js';
@@ -33,6 +34,7 @@ const finders: {readonly [kind: string]: Finder} = {
 	Pod: (object, evidence) => podFinding(object as Pod, evidence),
 	ReplicaSet: (object, evidence) => replicaSetFinding(object, evidence),
 	Deployment: deploymentFinding,
+	SlurmJob: slurmJobFinding,
 	StatefulSet: statefulSetFinding,
 	DaemonSet: daemonSetFinding,
 	Job: jobFinding,

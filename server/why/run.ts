@@ -214,6 +214,8 @@ function called(run: Run, at: RunState, resource: TaskResource | undefined, evid
 			return below(plainly('waits for another run', `workflow ${resource.name}`), taskObject(run, at, evidence), evidence);
 		case 'job':
 			return below(plainly('waits for a job', 'a Job'), taskObject(run, at, evidence), evidence);
+		case 'slurmjob':
+			return below(plainly('waits for a job', 'a SlurmJob'), taskObject(run, at, evidence), evidence);
 	}
 }
 

@@ -1,4 +1,4 @@
-// The edge that carries out tasks of runs of workflows: functions, requests over HTTP, Jobs, runs of other workflows.
+// The edge that carries out tasks of runs of workflows: functions, requests over HTTP, Jobs, SlurmJobs, runs of other workflows.
 //
 // What it keeps true: two calls with one key are one attempt, with one outcome for whoever asks; once it is stopped, or the term is over, nothing
 // of an attempt is left here. What was begun outlives a term only where it is an object: then the next one finds it again by its name.
@@ -16,6 +16,7 @@ import {functionTask} from './function-task.js';
 import {httpTask} from './http-task.js';
 import {jobTask} from './job-task.js';
 import {runTask} from './run-task.js';
+import {slurmTask} from './slurm-task.js';
 import {taskFailed} from './task-end.js';
 import {runGone, taskStopped, termOver, type TaskParts} from './task-parts.js';
 import {createTurns} from './turns.js';
@@ -150,6 +151,8 @@ async function carryOut(parts: TaskParts, task: CallTask, signal: AbortSignal): 
 			return runTask(parts, task, value, signal);
 		case 'job':
 			return jobTask(parts, task, signal);
+		case 'slurmjob':
+			return slurmTask(parts, task, signal);
 		case 'activity':
 			return {type: 'waiting'};
 	}

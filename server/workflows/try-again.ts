@@ -13,7 +13,8 @@ export async function untilBegun<Value>(clock: Clock, signal: AbortSignal, act: 
 	}
 }
 
-async function pause(clock: Clock, signal: AbortSignal, ms: number): Promise<void> {
+/** Rejects with the reason of the signal once that is aborted. */
+export async function pause(clock: Clock, signal: AbortSignal, ms: number): Promise<void> {
 	let cancel = (): void => undefined;
 	try {
 		await unlessAborted(signal, () => new Promise<void>(resolve => void (cancel = clock.after(ms, resolve))));

@@ -33,14 +33,14 @@ export type Archive = {
 export const leftOut: readonly string[] = ['.git', '__pycache__', '*.pyc', '.DS_Store'];
 
 /**
- * Packs the files and folders below a folder, without `leftOut`: names, contents and whether the owner may execute them, nothing else. Hard
+ * Packs the files and folders below a folder, without `leftOut` and what is at the path `without`: names, contents and whether the owner may execute them, nothing else. Hard
  * links become files of their own.
  *
  * @throws {AppError} ERR_TOO_LARGE beyond a bound; ERR_INVALID for what is no folder or cannot be read, for anything that is neither file nor
  * folder, and for files that change meanwhile.
  */
-export async function packFolder(dir: string, bounds: ArchiveBounds): Promise<Archive> {
-	const entries = await entriesOf(dir, bounds);
+export async function packFolder(dir: string, bounds: ArchiveBounds, without?: string): Promise<Archive> {
+	const entries = await entriesOf(dir, bounds, without);
 	const tar = createPack();
 	const meter = createMeter(bounds);
 	const pieces: Buffer[] = [];
@@ -64,14 +64,14 @@ type Entry = {
 	readonly found: BigIntStats;
 };
 
-type Walk = {readonly tally: Tally; readonly entries: Entry[]; readonly problems: string[]};
+type Walk = {readonly without: string | undefined; readonly tally: Tally; readonly entries: Entry[]; readonly problems: string[]};
 
 /** All entries in order: a folder stands before what is in it, and names are sorted by their bytes. */
-async function entriesOf(dir: string, bounds: ArchiveBounds): Promise<readonly Entry[]> {
+async function entriesOf(dir: string, bounds: ArchiveBounds, without: string | undefined): Promise<readonly Entry[]> {
 	const top = await reading(JSON.stringify(dir), () => realpath(dir, {encoding: 'buffer'}));
 	const found = await reading(JSON.stringify(dir), () => lstat(top, {bigint: true}));
 	if (!found.isDirectory()) throw refused(`${JSON.stringify(dir)} is no folder`);
-	const walk: Walk = {tally: createTally(bounds), entries: [], problems: []};
+	const walk: Walk = {without, tally: createTally(bounds), entries: [], problems: []};
 	await walkFolder(walk, {name: '', place: top, found}, bounds.entries);
 	const {problems} = walk;
 	if (problems.length > 0)
@@ -82,6 +82,7 @@ async function entriesOf(dir: string, bounds: ArchiveBounds): Promise<readonly E
 async function walkFolder(walk: Walk, folder: Entry, namesMax: number): Promise<void> {
 	for (const bytes of await namesIn(folder, namesMax)) {
 		const name = `${folder.name}${folder.name === '' ? '' : '/'}${bytes.toString('utf8')}`;
+		if (name === walk.without) continue;
 		const place = Buffer.concat([folder.place, Buffer.from('/'), bytes]);
 		const found = await reading(quoted(name), () => lstat(place, {bigint: true}));
 		const entry = {name, place, found};

@@ -49,7 +49,7 @@ test('what cannot be called is refused with what to write instead', t => {
 		['workflow:refund.waitForTaskToken', /only functions are called with "\.waitForTaskToken"/],
 		['activity:approve.waitForTaskToken', /it waits for an answer anyway/],
 		['job:build', /^must be "job:" alone.*\{"spec": …\} of a Job; got "job:build"$/],
-		['slurmjob:', /a workflow cannot submit SlurmJobs yet/],
+		['slurmjob:build', /^must be "slurmjob:" alone.*\{"spec": …\} of a SlurmJob; got "slurmjob:build"$/],
 		['arn:aws:lambda:eu-west-1:1:function:charge', /called by its name, such as "charge", got/],
 		['arn:aws:lambda:eu-west-1:1:function:Charge', /called by its name, got/],
 		['arn:aws:states:::lambda:invoke', /a function is called by its name/],

@@ -149,7 +149,7 @@ test('code that the cluster does not take is told where it is named, and nothing
 	t.deepEqual([code, out, specOf('hello')], [1, '', undefined]);
 	t.regex(
 		err,
-		/^error: hello\.yaml:6:3: spec\.userUploadFilePath: .*the disk is full\nerror: nothing was changed: the code of function "hello"/,
+		/^error: hello\.yaml:6:3: spec\.userUploadFilePath: .*the disk is full\nerror: nothing was changed: the files of function "hello"/,
 	);
 });
 

@@ -236,7 +236,7 @@ test('there are only so many artifacts, and the refusal says what to delete', as
 	fill(limits.artifacts, 1);
 	t.regex(
 		(await t.throwsAsync<AppError>(put()))?.message ?? '',
-		/keeps 1000 artifacts .* delete Functions, or lower their revisionHistoryLimit/,
+		/keeps 1000 artifacts .* delete Functions and SlurmJobs, or lower their revisionHistoryLimit/,
 	);
 	fill(1, limits.artifactsBytes - archive.bytes.length + 1);
 	t.is((await t.throwsAsync<AppError>(put()))?.code, 'ERR_TOO_LARGE');

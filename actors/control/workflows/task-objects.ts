@@ -1,11 +1,13 @@
-// Objects that tasks of runs have made, Jobs and runs: each ends by itself once its run has gone on without it. The edge ends it sooner, unless it was
+// Objects that tasks of runs have made, Jobs, SlurmJobs and runs: each ends by itself once its run has gone on without it. The edge ends it sooner, unless it was
 // killed before, or could not.
 
 import {objectKey} from '../../../api/keys.js';
 import type {Job} from '../../../api/kinds/job.js';
 import type {Run} from '../../../api/kinds/run.js';
+import {slurmPhaseOf, type SlurmJob} from '../../../api/kinds/slurmjob.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject} from '../../../api/object.js';
+import {isSlurmEnd} from '../../../api/slurm-phase.js';
 import {taskKeyAnnotation} from '../../../api/task-object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import type {Context} from '../../../system/kernel/behavior.js';
@@ -14,6 +16,7 @@ import {isWaitedFor} from '../../workflows/moves.js';
 import type {Controller} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf} from '../objects/owners.js';
+import {slurmJobController} from '../slurm/slurmjob.js';
 import {jobController} from '../workloads/job.js';
 import {finishOf} from '../workloads/job-verdict.js';
 import {frameIn, headOf, runKeyOf, viewOf} from './run-parts.js';
@@ -45,26 +48,37 @@ export function* openTasksOf({metadata}: Run, known: Known): Iterable<ApiObject>
 }
 
 function isOpen(object: ApiObject): boolean {
-	if (object.kind === 'Run') return (object as Run).status?.completionTime === undefined;
-	return object.kind === 'Job' && finishOf(object as Job) === undefined;
+	switch (object.kind) {
+		case 'Run':
+			return (object as Run).status?.completionTime === undefined;
+		case 'Job':
+			return finishOf(object as Job) === undefined;
+		case 'SlurmJob':
+			return !isSlurmEnd(slurmPhaseOf(object as SlurmJob));
+		default:
+			return false;
+	}
 }
 
-/** The controller of Jobs, which may be tasks of runs. */
-export const jobTaskController: Controller = {
-	...jobController,
-	reconcile(job, context, failures) {
-		const {metadata} = job;
-		if (isDeleting(job) || !isOpen(job) || !isWaitedForNoMore(job, context.known))
-			return keptWhileAwaited(job, context, jobController.reconcile(job, context, failures));
+/** A controller of objects that may be tasks of runs: they go when their run has gone on without them. */
+const taskController = (own: Controller): Controller => ({
+	...own,
+	reconcile(object, context, failures) {
+		const {metadata} = object;
+		if (isDeleting(object) || !isOpen(object) || !isWaitedForNoMore(object, context.known))
+			return keptWhileAwaited(object, context, own.reconcile(object, context, failures));
 		const id = `delete/${metadata.uid}`;
-		const key = objectKey(jobController.plural, metadata.namespace, metadata.name);
+		const key = objectKey(own.plural, metadata.namespace, metadata.name);
 		return {effects: context.pending.has(id) ? [] : [{type: 'delete', key, uid: metadata.uid, id}]};
 	},
-};
+});
+
+export const jobTaskController = taskController(jobController);
+export const slurmTaskController = taskController(slurmJobController);
 
 /** Its time may be over before its run has read how it ended: it goes once that is so. */
-function keptWhileAwaited(job: ApiObject, {known, nowMs}: Context, reconciled: ReturnType<Controller['reconcile']>): typeof reconciled {
-	const others = reconciled.effects.filter(effect => effect.type !== 'delete' || effect.uid !== job.metadata.uid);
-	if (others.length === reconciled.effects.length || !isWaitedForYet(job, known)) return reconciled;
+function keptWhileAwaited(object: ApiObject, {known, nowMs}: Context, reconciled: ReturnType<Controller['reconcile']>): typeof reconciled {
+	const others = reconciled.effects.filter(effect => effect.type !== 'delete' || effect.uid !== object.metadata.uid);
+	if (others.length === reconciled.effects.length || !isWaitedForYet(object, known)) return reconciled;
 	return {...reconciled, effects: others, wakeAtMs: nowMs + limits.runAgainMs};
 }

@@ -34,6 +34,7 @@ import {certificateForNode, secretForNode} from '../../../server/secrets.js';
 import {createOwnLogins} from '../../../server/own-logins.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
+import {createSlurmJobs, type SlurmJobs} from '../../../server/slurm/slurm-jobs.js';
 import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
 import {targetOf, triggeredPlurals, type Triggered} from '../../../server/triggers/occasion.js';
 import {createTopicMessages} from '../../../server/triggers/topic-messages.js';
@@ -147,6 +148,7 @@ type Late = {
 	triggers?: Triggers;
 	calls?: FunctionCalls;
 	tasks?: TaskCalls;
+	slurm?: SlurmJobs;
 };
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
@@ -247,6 +249,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					late.triggers?.hear(change);
 					late.calls?.hear(change);
 					late.tasks?.hear(change);
+					late.slurm?.hear(change);
 					late.archive?.hear(change);
 					if (targetOf(change.key) !== undefined) topicTriggers.note(change.key, change.after?.object as Triggered | undefined);
 					const {plural, name} = parseObjectKey(change.key);
@@ -322,6 +325,15 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		onProblem: taskProblems(context),
 	});
 	late.tasks = tasks;
+	const slurm = createSlurmJobs({
+		control: controlPlane,
+		seals,
+		artifacts,
+		clock: context.processParts.clock,
+		agent: process.env['SSH_AUTH_SOCK'],
+		onProblem: slurmProblems(context),
+	});
+	late.slurm = slurm;
 	const deliveries = openFunctionDeliveries(state.foundDeliveries, {
 		context,
 		control: controlPlane,
@@ -364,6 +376,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	});
 	const endSigns = (): void => {
 		tasks.close();
+		slurm.close();
 		late.archive?.close();
 		late.triggers?.close();
 		triggers.close();
@@ -394,6 +407,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 				deliveries,
 				seals,
 				artifacts,
+				slurm,
 			};
 		},
 		metrics,
@@ -412,6 +426,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		begin() {
 			control.begin();
 			deliveries.begin();
+			slurm.begin();
 			late.triggers = triggers.follow();
 			late.archive = archiveOfTerm(options, control);
 			late.signs = hearSigns(state, control);
@@ -450,6 +465,11 @@ function refusedRequests({log, processParts: {clock}}: ServeContext): MqttDoorOp
 function taskProblems({log, processParts: {clock}}: ServeContext): TaskCallsOptions['onProblem'] {
 	const quiet = quietly(clock);
 	return error => quiet('tasks', () => log.warn(error, 'a task of a workflow could not be carried out, or ended, as it should have been'));
+}
+
+function slurmProblems({log, processParts: {clock}}: ServeContext): (error: unknown) => void {
+	const quiet = quietly(clock);
+	return error => quiet('slurm', () => log.warn(error, 'a step of a SlurmJob went wrong in a way that is not foreseen; it is tried again'));
 }
 
 /** The same of messages for functions, workflows and runs. */

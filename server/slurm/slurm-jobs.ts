@@ -1,0 +1,261 @@
+// The edge that acts on SlurmJobs, for one leader's term: a worker for each that is not over takes it from phase to phase.
+//
+// What it keeps true: what is to be done is committed by the record before it is done; a worker reads the record before each step, and has
+// nothing that the next term would need.
+
+import type {LookupFunction} from 'node:net';
+import type {SlurmHeld, SlurmNews, SlurmReleased} from '../../actors/control/slurm/slurm-news.js';
+import {AppError} from '../../api/errors.js';
+import {objectAddress, objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
+import {slurmPhaseOf, type SlurmJob} from '../../api/kinds/slurmjob.js';
+import {limits} from '../../api/limits.js';
+import {isSlurmEnd, type SlurmPhase} from '../../api/slurm-phase.js';
+import type {Change} from '../../system/index/object-index.js';
+import {exponentialBackoffMs} from '../../system/kernel/restart-policy.js';
+import type {Clock} from '../../system/time/clock.js';
+import type {ArtifactStore} from '../artifact-store.js';
+import type {ControlPlane} from '../control-plane.js';
+import type {Seals} from '../seal.js';
+import {accessOf} from './access.js';
+import {Held, Refused} from './held.js';
+import {beginning, remove, step, type Told} from './job-steps.js';
+import {remotePathOf} from './results.js';
+import type {StepParts} from './step-parts.js';
+import {createSessions, type Session, type Sessions} from './sessions.js';
+
+export type SlurmJobsOptions = {
+	readonly control: Pick<ControlPlane, 'index' | 'ask'>;
+	readonly seals: Seals;
+	readonly artifacts: Pick<ArtifactStore, 'read' | 'keep' | 'has'>;
+	readonly clock: Clock;
+	/** The socket of the server's SSH agent. */
+	readonly agent?: string | undefined;
+	readonly lookup?: LookupFunction | undefined;
+	readonly onProblem: (error: unknown) => void;
+};
+
+export type SlurmJobs = {
+	/** Takes up what is under way. */
+	readonly begin: () => void;
+	/** Of every committed change, in order. */
+	readonly hear: (change: Change) => void;
+	/** Some bytes of a file of a job, as it is at the login node now; undefined: there is none. Rejects with an AppError. */
+	readonly readFile: (job: SlurmJob, name: string, position: number, most: number, signal: AbortSignal) => Promise<Buffer | undefined>;
+	readonly counts: Sessions['counts'];
+	/** Ends what is under way here, and tells nobody. Jobs go on. */
+	readonly close: () => void;
+};
+
+type Worker = {
+	readonly uid: string;
+	/** Something has changed that it may wait for. */
+	wake: () => void;
+	/** What it does now is not wanted any more. */
+	interrupt: () => void;
+	readonly kept: StepParts['kept'];
+};
+
+const plural = 'slurmjobs';
+
+export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
+	const {control, clock, onProblem} = options;
+	const workers = new Map<ObjectKey, Worker>();
+	const sessions = createSessions(options);
+	const closing = new AbortController();
+	const {signal} = closing;
+	let isOpen = false;
+	const accessParts = {known: control.index, seals: options.seals, agent: options.agent};
+
+	const current = (key: ObjectKey, uid: string): SlurmJob | undefined => {
+		const job = control.index.get(key) as SlurmJob | undefined;
+		return job?.metadata.uid === uid ? job : undefined;
+	};
+	const start = (key: ObjectKey, {metadata: {uid}}: SlurmJob): void => {
+		const worker: Worker = {uid, wake: () => undefined, interrupt: () => undefined, kept: {}};
+		workers.set(key, worker);
+		work(key, worker)
+			.catch((error: unknown) => {
+				if (!signal.aborted) onProblem(error);
+			})
+			.finally(() => {
+				if (workers.get(key) === worker) workers.delete(key);
+				const next = control.index.get(key) as SlurmJob | undefined;
+				if (!signal.aborted && next !== undefined && next.metadata.uid !== uid && isWork(next)) start(key, next);
+			});
+	};
+	const tell = async (key: ObjectKey, message: SlurmNews | SlurmReleased): Promise<void> => {
+		const outcome = await control.ask(objectAddress(key), message, {deadlineMs: limits.askDeadlineMs, cause: 'slurm'});
+		signal.throwIfAborted();
+		// It is another one than was read: the next look says how it is.
+		if (!outcome.ok && outcome.error.code !== 'ERR_CONFLICT' && outcome.error.code !== 'ERR_NO_SUCH_ACTOR')
+			throw AppError.of(outcome.error);
+	};
+	const news = (key: ObjectKey, job: SlurmJob, more: Partial<SlurmNews> & {readonly to: SlurmPhase}): Promise<void> =>
+		tell(key, {type: 'slurmNews', uid: job.metadata.uid, from: slurmPhaseOf(job), ...more});
+
+	/** Over the connection of a job's login. A key that is seen for the first time is committed before it is trusted. */
+	const over = <Value>(key: ObjectKey, job: SlurmJob, stopping: AbortSignal, act: (session: Session) => Promise<Value>): Promise<Value> =>
+		sessions.use(
+			accessOf(accessParts, job),
+			{
+				signal: stopping,
+				onFirstKey: async hostKey => {
+					const now = current(key, job.metadata.uid);
+					if (now === undefined || now.status?.hostKey === hostKey) return;
+					await news(key, now, {to: slurmPhaseOf(now), facts: {hostKey}, trusted: true});
+				},
+			},
+			act,
+		);
+
+	const partsOf = (session: Session, stopping: AbortSignal, {kept}: Pick<Worker, 'kept'>): StepParts => ({
+		kept,
+		session,
+		artifacts: options.artifacts,
+		clock,
+		signal: stopping,
+	});
+
+	/** One step. */
+	const go = async (key: ObjectKey, worker: Worker, job: SlurmJob, stopping: AbortSignal): Promise<void> => {
+		const told: Told | undefined =
+			slurmPhaseOf(job) === 'Pending'
+				? beginning(job, accessOf(accessParts, job))
+				: await over(key, job, stopping, session => step(partsOf(session, stopping, worker), job));
+		const now = current(key, job.metadata.uid);
+		if (told === undefined || now === undefined) return;
+		const isHeld = now.status?.conditions?.some(({type}) => type === 'Reachable') === true;
+		if (told.to === slurmPhaseOf(now) && !isHeld && isKnown(now, told)) return;
+		await news(key, now, {...told, from: slurmPhaseOf(job), ...(isHeld ? {held: null} : {})});
+	};
+
+	const release = async (key: ObjectKey, job: SlurmJob): Promise<void> => {
+		if (job.status?.isReleased !== undefined || job.status?.folder === undefined) return;
+		const {uid} = job.metadata;
+		try {
+			await over(key, job, signal, session => remove(partsOf(session, signal, {kept: {}}), job));
+			await tell(key, {type: 'slurmReleased', uid, how: 'released'});
+		} catch (error) {
+			// Nothing of it can be there where no login was ever taken.
+			const isUnborn = (error instanceof Refused || error instanceof Held) && neverSubmitted(job);
+			if (!isUnborn || (error instanceof Held && error.reason !== 'SecretMissing' && error.reason !== 'HostNotListed')) throw error;
+			await tell(key, {type: 'slurmReleased', uid, how: 'givenUp'});
+		}
+	};
+
+	async function work(key: ObjectKey, worker: Worker): Promise<void> {
+		let failures = 0;
+		for (;;) {
+			signal.throwIfAborted();
+			const job = current(key, worker.uid);
+			if (job === undefined || !isWork(job)) return;
+			const woken = new Promise<void>(resolve => (worker.wake = resolve));
+			const stopping = new AbortController();
+			worker.interrupt = () => stopping.abort(new Error('the job is being deleted'));
+			try {
+				await (isDeleted(job) ? release(key, job) : go(key, worker, job, AbortSignal.any([signal, stopping.signal])));
+				failures = 0;
+				// A record that has not gone on is not asked again at once.
+				if (current(key, worker.uid) === job && !isFollowed(job)) await pauseOr(clock, woken, limits.slurmPauseMs);
+			} catch (error) {
+				signal.throwIfAborted();
+				if (stopping.signal.aborted) continue;
+				failures++;
+				await pauseOr(clock, woken, await held(key, worker, error, failures));
+			}
+		}
+	}
+
+	/** Says why a job does not go on; for how long, or undefined: until something changes. */
+	async function held(key: ObjectKey, {uid}: Worker, error: unknown, failures: number): Promise<number | undefined> {
+		const backOffMs = exponentialBackoffMs(failures, limits.slurmPauseMs, limits.slurmPauseMostMs);
+		const isKnownFailure = error instanceof Held || error instanceof Refused;
+		if (!isKnownFailure) onProblem(error);
+		const reason = isKnownFailure ? error.reason : 'Failed';
+		const message = (error as Error).message.slice(0, limits.warningCharacters);
+		const now = current(key, uid);
+		if (now === undefined) return 0;
+		if (error instanceof Refused && !isDeleted(now) && neverSubmitted(now)) {
+			await news(key, now, {to: 'Failed', facts: {outcome: {phase: 'Failed', reason, message}}}).catch(onProblem);
+			return 0;
+		}
+		if (!isHeldBy(now, {reason, message})) await news(key, now, {to: slurmPhaseOf(now), held: {reason, message}}).catch(onProblem);
+		if (error instanceof Refused) return limits.slurmRefusedPauseMs;
+		return error instanceof Held && error.pause === 'untilChanged' ? undefined : backOffMs;
+	}
+
+	return {
+		begin() {
+			isOpen = true;
+			for (const object of control.index.list(plural)) {
+				const job = object as SlurmJob;
+				if (isWork(job)) start(objectKey(plural, job.metadata.namespace, job.metadata.name), job);
+			}
+		},
+		hear({key, before, after}) {
+			if (!isOpen || signal.aborted) return;
+			const changed = parseObjectKey(key).plural;
+			if (changed === 'secrets' || changed === 'clusterconfigs') for (const worker of workers.values()) worker.wake();
+			if (changed !== plural || after === undefined) return;
+			const job = after.object as SlurmJob;
+			const worker = workers.get(key);
+			if (worker === undefined) {
+				if (isWork(job)) start(key, job);
+				return;
+			}
+			const old = before?.object as SlurmJob | undefined;
+			const isNewlyDeleted = isDeleted(job) && (old === undefined || !isDeleted(old));
+			if (isNewlyDeleted) worker.interrupt();
+			if (isNewlyDeleted || old?.metadata.generation !== job.metadata.generation) worker.wake();
+		},
+		async readFile(job, name, position, most, asked) {
+			const key = objectKey(plural, job.metadata.namespace, job.metadata.name);
+			try {
+				const stopping = AbortSignal.any([signal, asked]);
+				return await over(key, job, stopping, ({ssh}) => ssh.files.read(remotePathOf(job, name), position, most, stopping));
+			} catch (error) {
+				if (asked.aborted || !(error instanceof Held || error instanceof Refused)) throw error;
+				throw new AppError('ERR_NOT_REACHABLE', {message: error.message}, error);
+			}
+		},
+		counts: sessions.counts,
+		close() {
+			closing.abort(new Error('this server does not lead any more'));
+			sessions.close();
+			workers.clear();
+		},
+	};
+}
+
+const isDeleted = ({metadata}: SlurmJob): boolean => metadata.deletionTimestamp !== undefined;
+
+const isWork = (job: SlurmJob): boolean =>
+	isDeleted(job) ? job.status?.isReleased === undefined && job.status?.folder !== undefined : !isSlurmEnd(slurmPhaseOf(job));
+
+const before: ReadonlySet<SlurmPhase> = new Set(['Pending', 'Uploading', 'Compiling', 'Failed']);
+
+/** Slurm has never been asked to take it. */
+const neverSubmitted = (job: SlurmJob): boolean => job.status?.jobId === undefined && before.has(slurmPhaseOf(job));
+
+const isFollowed = (job: SlurmJob): boolean => slurmPhaseOf(job) === 'Queued' || slurmPhaseOf(job) === 'Running';
+
+const isHeldBy = ({status}: SlurmJob, {reason, message}: SlurmHeld): boolean =>
+	status?.conditions?.some(each => each.type === 'Reachable' && each.reason === reason && each.message === message) === true;
+
+/** Whether its status says all of that already. */
+function isKnown({status}: SlurmJob, {facts, seen}: Told): boolean {
+	const known: Readonly<Record<string, unknown>> = status ?? {};
+	const isSame = (news: object): boolean =>
+		Object.entries(news).every(([member, value]) => JSON.stringify(known[member]) === JSON.stringify(value));
+	const gone = ['reason', 'queuePosition', 'estimatedStart', 'startTime', 'nodes', 'tasks'].some(
+		member => seen !== undefined && known[member] !== undefined && !(member in seen),
+	);
+	return !gone && isSame({...facts, ...seen});
+}
+
+async function pauseOr(clock: Clock, woken: Promise<void>, ms: number | undefined): Promise<void> {
+	if (ms === undefined) return woken;
+	let cancel = (): void => undefined;
+	await Promise.race([woken, new Promise<void>(resolve => (cancel = clock.after(ms, resolve)))]);
+	cancel();
+}
