@@ -26,8 +26,6 @@ export type KindDefinition = {
 	readonly namespaced: boolean;
 	/** The kind has a scale subresource (spec.replicas, status.replicas). */
 	readonly scalable?: boolean;
-	/** Objects of the kind are kept and shown, and no part of this version acts on them; the writer of one is warned. */
-	readonly isInert?: true;
 	/** Of the snapshot in the store; `upgrade` steps lead from older ones. Without it: 1. */
 	readonly schemaVersion?: number;
 	/** Top-level members that writers set, where they are others than `spec`. */

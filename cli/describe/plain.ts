@@ -15,7 +15,7 @@ export async function describePlain(
 ): Promise<string> {
 	const {conditions, ...status} = (object.status ?? {}) as {readonly conditions?: readonly Condition[]};
 	const parts = [
-		drawFields([...metadataFields(object, nowMs), ['Controller', controllerText(object)]]),
+		drawFields(metadataFields(object, nowMs)),
 		...(await Promise.all(contentsOf(object).map(async ([field, value]) => part(field, value, asYaml)))),
 		await part('Status', status, asYaml),
 		conditions === undefined ? '' : drawConditions(conditions, widthOf),
@@ -29,10 +29,6 @@ const contentsOf = (object: ApiObject): readonly (readonly [title: string, value
 		field.charAt(0).toUpperCase() + field.slice(1),
 		(object as {readonly [member: string]: unknown})[field],
 	]);
-
-/** Said only of kinds that nothing acts on. */
-const controllerText = ({apiVersion, kind}: ApiObject): string | undefined =>
-	kindOf(apiVersion, kind)?.isInert === true ? `missing: this version has no ${kind} controller` : undefined;
 
 async function part(title: string, value: unknown, asYaml: (value: unknown) => Promise<string>): Promise<string> {
 	const isEmpty = value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);

@@ -2,7 +2,6 @@
 
 import {keptKind} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
-import {inertWarnings} from '../../api/inert.js';
 import {readJsonPatch} from '../../api/json-patch.js';
 import {limits} from '../../api/limits.js';
 import {lostNullWarnings} from '../../api/lost-nulls.js';
@@ -37,7 +36,7 @@ export async function patch(backend: Backend, exchange: Exchange, target: Target
 	const lost = isMerge(change) ? lostNullWarnings(target.kind, patched, change.patch['metadata']) : [];
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const kept = password === undefined ? [] : [await told(backend, exchange, target, {written: patched, password, dryRun})];
-	addWarnings(exchange.response, [...inertWarnings(target.kind, patched.metadata.name), ...lost, ...kept]);
+	addWarnings(exchange.response, [...lost, ...kept]);
 	await sendObject(backend, exchange, target.kind, patched, 200);
 }
 

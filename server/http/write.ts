@@ -3,7 +3,6 @@
 
 import {qualifiedPlural} from '../../api/catalogue.js';
 import {AppError, type Failure} from '../../api/errors.js';
-import {inertWarnings} from '../../api/inert.js';
 import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {lostNullWarnings} from '../../api/lost-nulls.js';
@@ -33,7 +32,7 @@ export async function create(backend: Backend, exchange: Exchange, target: Targe
 	const created = await askCollection(backend, exchange, {...target, name: object.metadata.name}, message);
 	const lost = lostNullWarnings(target.kind, created, given.metadata);
 	const kept = password === undefined ? [] : [await told(backend, exchange, target, {written: created, password, dryRun})];
-	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, created.metadata.name), ...lost, ...kept]);
+	addWarnings(exchange.response, [...notes, ...lost, ...kept]);
 	await sendObject(backend, exchange, target.kind, created, 201);
 }
 
@@ -52,7 +51,7 @@ export async function replace(backend: Backend, exchange: Exchange, target: Targ
 	};
 	const replaced = await askObject(backend, exchange, target, message);
 	const kept = password === undefined ? [] : [await told(backend, exchange, target, {written: replaced, password, dryRun})];
-	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, replaced.metadata.name), ...kept]);
+	addWarnings(exchange.response, [...notes, ...kept]);
 	await sendObject(backend, exchange, target.kind, replaced, 200);
 }
 

@@ -1,10 +1,8 @@
 // Why an object is as it is: the answer in a sentence, the chain that leads to it, and what comes next. Pure: from what is committed, what was
 // told of it, and nothing else.
 
-import {kindOf} from '../../api/catalogue.js';
 import {conditionOf} from '../../api/conditions.js';
 import {objectAddress, type ObjectKey} from '../../api/keys.js';
-import {inertWarnings} from '../../api/inert.js';
 import type {ApiObject} from '../../api/object.js';
 import {configTerm} from '../../actors/config-references.js';
 import {autoscalerFinding} from './autoscaler.js';
@@ -73,15 +71,7 @@ function found(object: ApiObject, evidence: Evidence): Finding {
 		return finding(object, {state: 'wrong', is: 'is not looked after', because: stuck.because, below: [stuck.link], next: stuck.next});
 	const finder = finders[object.kind];
 	if (finder !== undefined) return finder(object, evidence);
-	const inert = inertOf(object);
-	return generalFinding(object) ?? fine(object, inert ?? 'it is kept as it was written');
-}
-
-function inertOf({apiVersion, kind, metadata}: ApiObject): string | undefined {
-	const definition = kindOf(apiVersion, kind);
-	return definition === undefined
-		? undefined
-		: inertWarnings(definition, metadata.name)[0]?.replace(/^\S+ is kept, but /, 'it is kept, but ');
+	return generalFinding(object) ?? fine(object, 'it is kept as it was written');
 }
 
 /** A ConfigMap or Secret: of what is in it nothing is said. */

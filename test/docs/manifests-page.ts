@@ -16,13 +16,8 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 	[head, head.map(() => '---'), ...rows].map((cells, i) => (i === 1 ? `|${cells.join('|')}|` : `| ${cells.join(' | ')} |`)).join('\n');
 
 const kindsTable = table(
-	['kind', 'apiVersion', 'also called', 'in this version'],
-	kinds.map(kind => [
-		kind.kind,
-		`\`${apiVersionOf(kind)}\``,
-		[kind.plural, ...kind.shortNames].map(word => `\`${word}\``).join(', '),
-		kind.isInert === true ? 'kept' : 'acted on',
-	]),
+	['kind', 'apiVersion', 'also called'],
+	kinds.map(kind => [kind.kind, `\`${apiVersionOf(kind)}\``, [kind.plural, ...kind.shortNames].map(word => `\`${word}\``).join(', ')]),
 );
 
 /** A document of each spelling, as far as one decides how it is read. */

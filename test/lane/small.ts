@@ -86,7 +86,6 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'eviction',
 		'goodbye',
 		'images',
-		'inert',
 		'inspect-mqtt',
 		'inspection',
 		'list',

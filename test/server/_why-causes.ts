@@ -1465,13 +1465,6 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: null,
 	},
 	{
-		title: 'an object on which nothing acts yet',
-		objects: [kindWith('troupe.dev/v1', 'SlurmJob', 'web', {}, undefined)],
-		answer: 'Nothing is wrong with SlurmJob web: it is kept, but nothing acts on it yet: this version has no SlurmJob controller.',
-		chain: ['slurmjob/web'],
-		next: null,
-	},
-	{
 		title: 'a pod that is over',
 		objects: [podWith('a', statusOf(ended(0)), {spec: {restartPolicy: 'Never'}, status: {phase: 'Succeeded'}})],
 		answer: 'Pod a is over: all its containers ended well.',

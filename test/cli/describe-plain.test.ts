@@ -39,10 +39,9 @@ test('a container that runs shows as whom and where', t => {
 	t.regex(page, /Working Dir: +\/srv\n +Home: +\/var\/lib\/troupe\/x\n +Path: +\/usr\/bin:\/bin\n/);
 });
 
-test('an object that something acts on misses no controller', async t => {
-	const config = {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: 'cluster'}};
-	for (const object of [manifests.SlurmJob, config])
-		t.notRegex(await describePlain(committed(object), nowMs, widthOf, asYaml), /Controller/);
+test('a kind without a page of its own shows what its writer has set', async t => {
+	const config = {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: 'cluster'}, spec: {nodes: {grace: '9s'}}};
+	t.regex(await describePlain(committed(config), nowMs, widthOf, asYaml), /^Name: +cluster\n[\s\S]*^Spec:\n.*"grace":"9s"/m);
 });
 
 test('an autoscaler says what was measured, what it decided and why, and how fast it may', t => {

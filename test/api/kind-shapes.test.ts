@@ -1,9 +1,8 @@
-// Kinds that nothing acts on, or did not for long: shapes, defaults, rules, rows, and the warning.
+// Shapes, defaults, rules and rows of kinds.
 
 import test from 'ava';
 import {admitCreate, admitUpdate} from '../../api/admission.js';
 import {kindOf, kinds, qualifiedPlural} from '../../api/catalogue.js';
-import {inertWarnings} from '../../api/inert.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import type {Json, JsonObject} from '../../api/object.js';
 import {mayRequest} from '../../api/roles.js';
@@ -11,15 +10,6 @@ import {tableOf} from '../../api/table.js';
 import {objectTopic} from '../../api/topics.js';
 import {manifests} from './_manifests.js';
 import {committed, problemsOf} from './_objects.js';
-
-const inert = kinds.filter(({isInert}) => isInert === true);
-
-test('there is a manifest for each of them', t => {
-	t.deepEqual(
-		inert.filter(({kind}) => !(kind in manifests)).map(({kind}) => kind),
-		[],
-	);
-});
 
 for (const [kind, manifest] of Object.entries(manifests)) {
 	test(`a ${kind} is admitted, and again as it was kept`, t => {
@@ -59,16 +49,6 @@ for (const [kind, manifest] of Object.entries(manifests)) {
 		t.deepEqual(tableOf(definition, [committed(manifest)], nowMs).rows[0]?.cells, rows[kind]);
 	});
 }
-
-test('the writer of one is told what is missing, and of other kinds nothing', t => {
-	for (const kind of kinds) {
-		const wanted =
-			kind.isInert === true
-				? [`${kind.singular}/web is kept, but nothing acts on it yet: this version has no ${kind.kind} controller`]
-				: [];
-		t.deepEqual(inertWarnings(kind, 'web'), wanted);
-	}
-});
 
 test('the category all has what Kubernetes has in it', t => {
 	t.deepEqual(
