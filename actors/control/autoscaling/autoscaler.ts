@@ -17,6 +17,8 @@ export type AutoscalerInput = {readonly hpa: ObjectKey};
 export type AutoscalerMessage = Measured | Reply<unknown, 'outcome'>;
 
 export type AutoscalerState = AutoscalerInput & {
+	/** Of the record for which it decides: one of the same name may come after it. */
+	readonly uid: string | undefined;
 	readonly memory: Memory;
 	/** What is being written. */
 	readonly writing: Decision | undefined;
@@ -26,8 +28,7 @@ export type AutoscalerState = AutoscalerInput & {
 
 export const autoscaler: Behavior<AutoscalerInput, AutoscalerState, AutoscalerMessage> = {
 	kind: 'Autoscaler',
-	init: ({hpa}, {known}) =>
-		next({hpa, memory: {history: undefined, own: ownBefore(known.get(hpa) as Hpa | undefined)}, writing: undefined, toldAtMs: undefined}),
+	init: ({hpa}, {known}) => next(begun(hpa, known.get(hpa) as Hpa | undefined)),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'measured':
@@ -41,6 +42,14 @@ export const autoscaler: Behavior<AutoscalerInput, AutoscalerState, AutoscalerMe
 	describe: ({memory: {own}}) => (own === undefined ? '' : `wants ${own.replicas}`),
 };
 
+const begun = (key: ObjectKey, hpa: Hpa | undefined): AutoscalerState => ({
+	hpa: key,
+	uid: hpa?.metadata.uid,
+	memory: {history: undefined, own: ownBefore(hpa)},
+	writing: undefined,
+	toldAtMs: undefined,
+});
+
 /** What it wanted before it began anew. Of a function that is not what it has written. */
 function ownBefore(hpa: Hpa | undefined): Memory['own'] {
 	const {lastScaleTime, desiredReplicas = 0} = hpa?.status ?? {};
@@ -48,11 +57,12 @@ function ownBefore(hpa: Hpa | undefined): Memory['own'] {
 	return isKnown ? {replicas: desiredReplicas, uid: undefined} : undefined;
 }
 
-function measured(state: AutoscalerState, message: Measured, context: Context): Next<AutoscalerState> {
+function measured(before: AutoscalerState, message: Measured, context: Context): Next<AutoscalerState> {
 	const {known, nowMs, monotonicMs} = context;
-	const hpa = known.get(state.hpa) as Hpa | undefined;
+	const hpa = known.get(before.hpa) as Hpa | undefined;
 	// While a write is open its outcome comes first.
-	if (hpa?.spec === undefined || isDeleting(hpa) || state.writing !== undefined) return next(state);
+	if (hpa?.spec === undefined || isDeleting(hpa) || before.writing !== undefined) return next(before);
+	const state = before.uid === hpa.metadata.uid ? before : begun(before.hpa, hpa);
 	const target = targetOf(hpa, known);
 	const rival = typeof target === 'string' ? undefined : rivalOf(hpa, target.key, known);
 	const decision = decide({hpa, target, rival, measured: message, memory: state.memory, nowMs, monotonicMs});
@@ -69,7 +79,7 @@ function written(state: AutoscalerState, {id, outcome}: Reply<unknown, 'outcome'
 	const hpa = context.known.get(state.hpa) as Hpa | undefined;
 	if (id !== scalingId || writing === undefined) return next(state);
 	const after = {...state, writing: undefined};
-	if (hpa === undefined) return next(after);
+	if (hpa === undefined || hpa.metadata.uid !== state.uid) return next(after);
 	const failure = outcome.ok ? undefined : outcome.error.message;
 	return told(after, hpa, rescaled(writing, failure, context.nowMs, context.monotonicMs), context);
 }

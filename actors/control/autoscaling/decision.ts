@@ -53,6 +53,9 @@ const said = (type: string, isTrue: boolean, reason: string, message: string): S
 
 const warned = (reason: string, message: string): EventNews => ({event: 'Warning', reason, message});
 
+/** Of one that does not act: what others make of its target meanwhile is where it begins. */
+const forgotten: Memory = {history: undefined, own: undefined};
+
 /** What should be. Whoever does it tells by `rescaled` what came of it. */
 export function decide(situation: Situation): Decision {
 	const {hpa, target, rival} = situation;
@@ -66,12 +69,12 @@ export function decide(situation: Situation): Decision {
 		return settled(situation, {
 			conditions: [able, said('ScalingActive', false, 'AmbiguousSelector', message)],
 			warning: ['AmbiguousSelector', message],
+			memory: forgotten,
 		});
 	}
 	const isPaused = target.replicas === 0 && target.restsAtNone && (hpa.spec?.minReplicas ?? 1) > 0;
 	if (isPaused) {
 		const message = 'scaling is disabled since the replica count of the target is zero';
-		const forgotten: Memory = {history: undefined, own: undefined};
 		return settled(situation, {
 			desired: 0,
 			conditions: [able, said('ScalingActive', false, 'ScalingDisabled', message)],
@@ -114,11 +117,10 @@ function boundsOf({hpa: {spec}, target}: Aimed): {readonly min: number; readonly
 function foughtOver(aimed: Aimed, min: number, max: number): Decision | undefined {
 	const {target, memory, measured} = aimed;
 	const {own} = memory;
-	const isOther = own !== undefined && (own.uid === undefined || own.uid === target.object.metadata.uid);
-	if (!isOther || own.replicas === target.written) return undefined;
+	if (own === undefined || !isOf(own, target, measured.cause) || own.replicas === target.written) return undefined;
 	const to = Math.min(Math.max(own.replicas, min), max);
 	if (to === target.replicas || to === 0) return undefined;
-	const reason = `replicas of ${target.title} were set to ${target.written} by ${writerIn(measured.cause)}`;
+	const reason = `replicas of ${target.title} were set to ${target.written} by ${writerIn(measured.cause) ?? 'somebody else'}`;
 	const kept = (aimed.hpa.status?.conditions ?? []).filter(({type}) => type !== 'AbleToScale');
 	const able = said('AbleToScale', true, 'ReplicasOverwritten', `${reason}; this autoscaler has set them to ${to} again`);
 	return {
@@ -128,7 +130,7 @@ function foughtOver(aimed: Aimed, min: number, max: number): Decision | undefine
 }
 
 /** `http admin PATCH deployments/default/web/scale` is of admin. */
-const writerIn = (cause: string): string => /^http (\S+) (?:PUT|PATCH|POST) /.exec(cause)?.[1] ?? 'somebody else';
+const writerIn = (cause: string): string | undefined => /^http (\S+) (?:PUT|PATCH|POST) /.exec(cause)?.[1];
 
 type Metric = NonNullable<HpaSpec['metrics']>[number];
 type Shown = NonNullable<HpaStatus['currentMetrics']>[number];
@@ -240,7 +242,7 @@ type Settlement = {
 	readonly memory?: Memory;
 };
 
-function settled({hpa, target, memory, nowMs}: Situation, settlement: Settlement): Decision {
+function settled({hpa, target, measured, memory, nowMs}: Situation, settlement: Settlement): Decision {
 	const {metadata, status: before = {}} = hpa;
 	const {conditions, currentMetrics, warning} = settlement;
 	const replicas = typeof target === 'string' ? undefined : target.replicas;
@@ -261,15 +263,20 @@ function settled({hpa, target, memory, nowMs}: Situation, settlement: Settlement
 		rescale: isChange ? {from: replicas, to: desired, reason: settlement.reason, text: settlement.text ?? ''} : undefined,
 		status,
 		events: isNew ? [warned(...warning)] : [],
-		memory: typeof target === 'string' || desired === 0 ? kept : {...kept, own: ownOf(kept.own, target)},
+		memory:
+			typeof target === 'string' || kept === forgotten || desired === 0 ? kept : {...kept, own: ownOf(kept.own, target, measured.cause)},
 	};
 }
 
 /** What others had set before it ever decided is where it begins. */
-function ownOf(own: Memory['own'], {object, written}: ScaleTarget): Memory['own'] {
-	const {uid} = object.metadata;
-	return own !== undefined && (own.uid === undefined || own.uid === uid) ? {...own, uid} : {replicas: written, uid};
+function ownOf(own: Memory['own'], target: ScaleTarget, cause: string): Memory['own'] {
+	const {uid} = target.object.metadata;
+	return own !== undefined && isOf(own, target, cause) ? {...own, uid} : {replicas: target.written, uid};
 }
+
+/** Of one that began anew the record may be older than what it has written last: more than that counts as its own, unless it is known who wrote it. */
+const isOf = (own: NonNullable<Memory['own']>, {object, written}: ScaleTarget, cause: string): boolean =>
+	own.uid === undefined ? own.replicas >= written || writerIn(cause) !== undefined : own.uid === object.metadata.uid;
 
 /** Those that are said now, in their order; what was said before and is not now is over. */
 const conditionsNow = (before: readonly Condition[] | undefined, now: readonly Said[], nowMs: number): readonly Condition[] =>

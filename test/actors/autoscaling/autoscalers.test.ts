@@ -167,6 +167,21 @@ test('after a restart it knows what it wanted, and the replicas there are count 
 	put(index, web);
 	const fought = play(autoscaler, {hpa: key}, [measuredOf({a: 1})], contextWith(index));
 	t.like(fought.effects, [{type: 'update', message: {patch: {spec: {replicas: 4}}}}]);
+	put(index, aDeployment({spec: {replicas: 6}}));
+	const unkept = play(autoscaler, {hpa: key}, [measuredOf({a: 1, b: 1, c: 1, d: 1})], contextWith(index));
+	t.is(unkept.effects.filter(({type}) => type === 'update').length, 0, 'the last write may have been its own, and not yet in its record');
+	const named = measuredOf({a: 1}, 'http eve PATCH deployments/default/web/scale');
+	t.like(play(autoscaler, {hpa: key}, [named], contextWith(index)).effects, [{type: 'update', message: {patch: {spec: {replicas: 4}}}}]);
+});
+
+test('an autoscaler that is made anew under its name begins anew', t => {
+	const index = indexOf(web, anHpa(), aWorker('a'), aWorker('b'));
+	const first = play(autoscaler, {hpa: key}, [measuredOf({a: 50, b: 50})], contextWith(index));
+	put(index, anHpa({metadata: {uid: 'uid-of-another'}}));
+	put(index, aDeployment({spec: {replicas: 5}}));
+	const {effects} = playFrom(autoscaler, first.state, [measuredOf({a: 50, b: 50})], contextWith(index));
+	t.is(effects.filter(({type}) => type === 'update').length, 0);
+	t.is(judgedIn(effects)?.uid, 'uid-of-another');
 });
 
 test('the least instances of a function follow, within its most, and never below what its calls need', t => {

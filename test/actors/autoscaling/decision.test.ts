@@ -111,6 +111,10 @@ test('of two autoscalers of one target the older one acts', t => {
 	t.is(goesTo(idle), undefined);
 	t.is(saysOf(idle, 'ScalingActive'), 'False AmbiguousSelector');
 	t.regex(idle.events[0]?.message ?? '', /scaled by hpa\/web already/);
+	// The older one has made five of them, and is gone.
+	const five = indexOf(aDeployment({spec: {replicas: 5}}), second, ...['a', 'b', 'c', 'd', 'e'].map(name => aWorker(name)));
+	const alone = decided(five, second, {a: 50, b: 50, c: 50, d: 50, e: 50}, {memory: idle.memory});
+	t.is(alone.rescale, undefined, 'it goes on with what is there');
 });
 
 test('who changes the replicas of what it scales is overruled, and named', t => {
