@@ -11,3 +11,6 @@ export type Pressure = keyof typeof pressureTaints;
 export const pressures = Object.keys(pressureTaints) as readonly Pressure[];
 
 export const isPressure = (type: string): type is Pressure => Object.hasOwn(pressureTaints, type);
+
+/** Of a pod that was ended since its node was short of something. */
+export const evictedReason = 'Evicted';

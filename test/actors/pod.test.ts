@@ -1,7 +1,8 @@
 // The record of a pod: bound once, then as its node sees it, and gone when its node says so.
 
 import test from 'ava';
-import type {PodStatus} from '../../api/kinds/pod.js';
+import {conditionOf} from '../../api/conditions.js';
+import type {Pod, PodStatus} from '../../api/kinds/pod.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {aContainer, aNode, aPod, aReadyPod, contextWith, indexOf, now, nowMs} from './_objects.js';
 import {tellRecord, type Told} from './_records.js';
@@ -95,6 +96,18 @@ test('the node’s view replaces the status, but for what it cannot know', t => 
 			{type: 'Ready', status: 'False', lastTransitionTime: now},
 		],
 	} as never);
+});
+
+test('a pod that its node has evicted was disrupted, as the failure policy of a job may have it', t => {
+	const message = 'the node was low on resource: memory';
+	const {object} = tellRecord(aReadyPod(), [observed({phase: 'Failed', reason: 'Evicted', message})], context);
+	t.like(conditionOf((object as Pod).status?.conditions, 'DisruptionTarget'), {
+		status: 'True',
+		reason: 'TerminationByKubelet',
+		message,
+	});
+	const overdue = tellRecord(aReadyPod(), [observed({phase: 'Failed', reason: 'DeadlineExceeded'})], context);
+	t.is(conditionOf((overdue.object as Pod).status?.conditions, 'DisruptionTarget'), undefined);
 });
 
 test('a status told again writes nothing, whatever the node thinks of since when it is so', t => {

@@ -4,6 +4,7 @@ import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import {isExclusive, leaseEpochAnnotation} from '../../../api/exclusive.js';
 import {failure} from '../../../api/errors.js';
 import {functionInstanceOf} from '../../../api/function-instance.js';
+import {evictedReason} from '../../../api/node-pressure.js';
 import type {ContainerStatus, Pod, PodStatus} from '../../../api/kinds/pod.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
 import type {Context, ReplyTo} from '../../../system/kernel/behavior.js';
@@ -220,12 +221,17 @@ function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 /** What no node knows of. */
 const ownConditions: ReadonlySet<string> = new Set(['PodScheduled', 'ActorFailed', 'DisruptionTarget']);
 
+/** A job's failure policy may say that such an end does not count. In Kubernetes' words. */
+const endedByNode = {type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet'} as const;
+
 /** The node's view replaces ours, but for what it cannot know: how the pod came to it. */
 function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[], nowMs: number): Handled<Pod> {
 	const present = pod.status?.conditions ?? [];
 	const ours = present.filter(({type}) => ownConditions.has(type));
 	const theirs = (status.conditions ?? []).filter(({type}) => !ownConditions.has(type));
-	const conditions = [...ours, ...theirs.map(condition => since(condition, conditionOf(present, condition.type), nowMs))];
+	const known = [...ours, ...theirs.map(condition => since(condition, conditionOf(present, condition.type), nowMs))];
+	const {reason, message = ''} = status;
+	const conditions = reason === evictedReason ? withCondition(known, {...endedByNode, message}, nowMs) : known;
 	const {qosClass, startTime = status.startTime} = pod.status ?? {};
 	return {
 		ok: true,

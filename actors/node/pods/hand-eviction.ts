@@ -1,12 +1,12 @@
 // The end of a pod whose node is short of something.
 
+import {evictedReason} from '../../../api/node-pressure.js';
 import {next, type Context, type Next} from '../../../system/kernel/behavior.js';
 import {podWarning} from '../../protocol/sync-message.js';
 import {asEvicted} from '../cache/assignment-object.js';
 import {reported, statusOf} from './hand-report.js';
 import {assignmentIn, isWanted, type Evict, type HandState} from './hand-state.js';
 import {stop} from './hand-stop.js';
-import {evictedReason} from './pod-failure.js';
 
 /** As the kubelet does it: the pod has failed, stays as a record, and its controller makes another one. One that is over is left as it is. */
 export function evict(state: HandState, {uid, message}: Evict, context: Context): Next<HandState> {

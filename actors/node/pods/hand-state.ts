@@ -3,6 +3,7 @@
 import type {ObjectKey} from '../../../api/keys.js';
 import type {ContainerStateWaiting, ContainerStatus, PodStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
+import {evictedReason} from '../../../api/node-pressure.js';
 import {tell, type Context, type Effect, type Message, type ReplyTo} from '../../../system/kernel/behavior.js';
 import type {Assignment, PodEvent} from '../../protocol/sync-message.js';
 import type {AssignmentObject} from '../cache/assignment-object.js';
@@ -11,7 +12,7 @@ import type {SandboxFailed, SandboxReady, SandboxRemoved} from './infra.js';
 import type {LeaseHeld, LeaseLost, LeasesForgotten} from './leases.js';
 import type {VolumesReady, VolumesWaiting} from './pod-volumes.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
-import {evictedReason, overdueFailure, type PodFailure} from './pod-failure.js';
+import {overdueFailure, type PodFailure} from './pod-failure.js';
 import {containersIn} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 

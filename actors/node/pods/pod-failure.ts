@@ -9,6 +9,3 @@ export const overdueFailure: PodFailure = {
 	reason: deadlineExceeded,
 	message: 'the pod was active on its node for longer than activeDeadlineSeconds',
 };
-
-/** A pod that was ended since its node was short of something. */
-export const evictedReason = 'Evicted';
