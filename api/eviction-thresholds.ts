@@ -7,17 +7,27 @@ import {quantityValue} from './quantity.js';
 export const evictionSignals = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'pid.available'] as const;
 export type EvictionSignal = (typeof evictionSignals)[number];
 
-/** An amount (bytes, or how many), or a part of all there is. `text` is as it was written. */
-export type Threshold = {readonly text: string} & ({readonly amount: number} | {readonly percent: number});
+/** An amount (bytes, or how many), of a small host perhaps no more than a part of all there is; or such a part. `text` is as it was written. */
+export type Threshold = {readonly text: string} & ({readonly amount: number; readonly mostPercent?: number} | {readonly percent: number});
 
 /** A signal without one leads to no pressure. */
 export type EvictionThresholds = {readonly [Signal in EvictionSignal]?: Threshold};
 
 /**
- * Those of the kubelet are of hosts that do nothing else, and take a tenth of a disk: here it is what a host that people work at can spare. What is full at all
- * costs a pod more than its place.
+ * Those of the kubelet are of hosts that do nothing else, and take a tenth of a disk: here it is what a host that people work at can spare, and never more
+ * than that tenth: a small disk would be short of it from the first day on.
  */
-export const usualThresholds = 'memory.available<100Mi,nodefs.available<1Gi,nodefs.inodesFree<2%,pid.available<5%';
+export const usualEviction: EvictionThresholds = {
+	'memory.available': {text: '100Mi', amount: 104_857_600, mostPercent: 10},
+	'nodefs.available': {text: '1Gi', amount: 1_073_741_824, mostPercent: 10},
+	'nodefs.inodesFree': {text: '2%', percent: 2},
+	'pid.available': {text: '5%', percent: 5},
+};
+
+/** The same in words. */
+export const usualThresholds = Object.entries(usualEviction)
+	.map(([signal, {text}]) => `${signal}<${text}`)
+	.join(',');
 
 /** `SIGNAL<QUANTITY,SIGNAL<PERCENT%`, or `none`; or what is wrong with it. */
 export function parseEvictionThresholds(text: string): EvictionThresholds | string {

@@ -21,7 +21,8 @@ export function openHostRoom(folder: string): () => HostRoom {
 			.then(
 				({bsize, blocks, bavail, files, ffree}) => {
 					ofDisk = {
-						'nodefs.available': {free: bsize * bavail, all: bsize * blocks},
+						// Some that are programs do not count at all.
+						...(blocks > 0 ? {'nodefs.available': {free: bsize * bavail, all: bsize * blocks}} : {}),
 						// Some file systems make them as they need them, and say 0.
 						...(files > 0 ? {'nodefs.inodesFree': {free: ffree, all: files}} : {}),
 					};

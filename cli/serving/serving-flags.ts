@@ -1,6 +1,6 @@
 // The flags of the serving commands become checked options. All that is wrong is told at once.
 
-import {parseEvictionThresholds, usualThresholds, type EvictionThresholds} from '../../api/eviction-thresholds.js';
+import {parseEvictionThresholds, usualEviction, type EvictionThresholds} from '../../api/eviction-thresholds.js';
 import path from 'node:path';
 import {defaultEngineUrl, parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
 import {overlays} from '../../agent/pod-network/peers.js';
@@ -242,7 +242,8 @@ function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
 
 /** `--eviction-hard`. */
 function thresholdsOf(flags: Flags, problems: string[]): EvictionThresholds {
-	const thresholds = parseEvictionThresholds(flags.text('eviction-hard') ?? usualThresholds);
+	const text = flags.text('eviction-hard');
+	const thresholds = text === undefined ? usualEviction : parseEvictionThresholds(text);
 	if (typeof thresholds !== 'string') return thresholds;
 	problems.push(`--eviction-hard ${thresholds}`);
 	return {};

@@ -6,7 +6,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {limits} from '../../api/limits.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
 import {succeeded} from '../../api/errors.js';
-import {parseEvictionThresholds, usualThresholds, type EvictionThresholds} from '../../api/eviction-thresholds.js';
+import {usualEviction as thresholds} from '../../api/eviction-thresholds.js';
 import {assignmentKey, assignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {usage, type UsageState} from '../../actors/node/usage/usage.js';
 import {pressedAfter, pressureConditions, shortagesOf} from '../../actors/node/usage/pressure.js';
@@ -17,7 +17,6 @@ import {play, playContext, playFrom} from '../../system/kernel/play.js';
 import {anAssignment, aRuntimeInfo} from './_agent.js';
 import {aContainer, aNode, contextWith, indexOf, nowMs} from './_objects.js';
 
-const thresholds = parseEvictionThresholds(usualThresholds) as EvictionThresholds;
 const mebibyte = 1_048_576;
 const memory = (mebibytes: number): HostRoom => ({'memory.available': {free: mebibytes * mebibyte, all: 8_000 * mebibyte}});
 
@@ -36,6 +35,10 @@ test('what is below its threshold is short, as an amount or as a part', t => {
 		],
 	);
 	t.deepEqual(shortagesOf(pids, {}), []);
+	const small = (free: number): HostRoom => ({'nodefs.available': {free: free * mebibyte, all: 600 * mebibyte}});
+	t.deepEqual(shortagesOf(small(500), thresholds), [], 'of a small disk no more than a tenth');
+	t.regex(shortagesOf(small(59), thresholds)[0]?.text ?? '', /threshold: 10%, available: 60416Ki$/);
+	t.is(shortagesOf(small(500), {'nodefs.available': {text: '1Gi', amount: 1_024 * mebibyte}}).length, 1, 'what somebody asked for holds');
 	t.deepEqual(shortagesOf({}, thresholds), []);
 });
 
@@ -162,6 +165,19 @@ test('one is ended at a time: the next only when it is gone, or takes too long, 
 		['default.b'],
 		'it takes too long: whoever is first is told again',
 	);
+});
+
+test('what a disk had left before the last one was gone ends no other', t => {
+	const pods: readonly Pod[] = [
+		{name: 'a', mebibytes: 1, startedMs: 9_000},
+		{name: 'b', mebibytes: 1},
+	];
+	const {hear} = node(pods);
+	const disk = (mebibytes: number): HostRoom => ({'nodefs.available': {free: mebibytes * mebibyte, all: 100_000 * mebibyte}});
+	t.deepEqual(evicted(hear(disk(10))), ['default.a']);
+	t.deepEqual(evicted(hear(disk(10))), [], 'it still runs');
+	t.deepEqual(evicted(hear(disk(10), pods.slice(1))), [], 'the disk was asked while it ran');
+	t.deepEqual(evicted(hear(disk(10), pods.slice(1))), ['default.b'], 'it is still short');
 });
 
 test('node sync is told of the first look, and of changes', t => {

@@ -10,7 +10,10 @@ test('thresholds are amounts or parts of all there is', t => {
 		'pid.available': {text: '100', amount: 100},
 	});
 	t.deepEqual(parseEvictionThresholds('none'), {});
-	t.is(typeof parseEvictionThresholds(usualThresholds), 'object');
+	t.like(parseEvictionThresholds(usualThresholds), {
+		'nodefs.available': {text: '1Gi', amount: 1_073_741_824},
+		'pid.available': {percent: 5},
+	});
 });
 
 test('what is none is said', t => {

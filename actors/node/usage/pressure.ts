@@ -27,20 +27,26 @@ export type Shortage = {readonly pressure: Pressure; readonly resource: string; 
 export function shortagesOf(room: HostRoom, thresholds: EvictionThresholds): readonly Shortage[] {
 	return evictionSignals.flatMap(signal => {
 		const [has, threshold] = [room[signal], thresholds[signal]];
-		if (has === undefined || threshold === undefined || has.free >= amountOf(threshold, has.all)) return [];
+		if (has === undefined || threshold === undefined) return [];
+		const {amount, text} = amountOf(threshold, has.all);
+		if (has.free >= amount) return [];
 		const resource = resourceOf[signal];
 		return [
 			{
 				pressure: pressureOf[signal],
 				resource,
-				text: `low on resource: ${resource}; threshold: ${threshold.text}, available: ${amountText(signal, has.free)}`,
+				text: `low on resource: ${resource}; threshold: ${text}, available: ${amountText(signal, has.free)}`,
 			},
 		];
 	});
 }
 
-const amountOf = (threshold: Threshold, all: number): number =>
-	'amount' in threshold ? threshold.amount : (all * threshold.percent) / 100;
+function amountOf(threshold: Threshold, all: number): {readonly amount: number; readonly text: string} {
+	if (!('amount' in threshold)) return {text: threshold.text, amount: (all * threshold.percent) / 100};
+	const {amount, text, mostPercent = 100} = threshold;
+	const most = (all * mostPercent) / 100;
+	return amount > most && mostPercent < 100 ? {amount: most, text: `${mostPercent}%`} : {amount, text};
+}
 
 const kibibyte = 1_024;
 

@@ -56,8 +56,8 @@ export type UsageState = {
 	readonly measuresAlways: boolean;
 	readonly thresholds: EvictionThresholds | undefined;
 	readonly pressed: Pressed;
-	/** The pod that was ended last for what the host is short of. */
-	readonly victim: {readonly uid: string; readonly atMs: number} | undefined;
+	/** The pod that was ended last for what the host is short of; it is gone when a sample has nothing of it any more. */
+	readonly victim: {readonly uid: string; readonly atMs: number; readonly isGone?: true} | undefined;
 	/** Oldest first. */
 	readonly samples: readonly UsageSample[];
 	/** What the newest tells: found once, however many ask. */
@@ -178,16 +178,21 @@ function withSample(samples: readonly UsageSample[], newest: UsageSample): reado
 // ---- what the host is short of ----------------------------------------------------------------------------------------------
 
 /** Told to node sync where it changed, and one pod ended for each thing that is short now. */
-function underPressure(state: UsageState, room: HostRoom | undefined, measured: Measurement, context: Context): Next<UsageState> {
-	const {thresholds} = state;
-	if (thresholds === undefined || room === undefined) return next(state);
+function underPressure(before: UsageState, room: HostRoom | undefined, measured: Measurement, context: Context): Next<UsageState> {
+	const {thresholds} = before;
+	if (thresholds === undefined || room === undefined) return next(before);
+	const isEnding = isEndingIn(before, measured, context);
+	const {victim: last} = before;
+	const state: UsageState = isEnding || last === undefined ? before : {...before, victim: {...last, isGone: true}};
 	const shortages = shortagesOf(room, thresholds);
 	const pressed = pressedAfter(state.pressed, shortages, context.monotonicMs);
 	const message: PressureChanged = {type: 'pressureChanged', conditions: pressureConditions(pressed)};
 	const isNews = state.samples.length <= 1 || !deepEqual(message.conditions, pressureConditions(state.pressed));
 	const told = isNews ? [tell(besides(context.self, syncPath), message)] : [];
 	const [shortage] = shortages;
-	if (shortage === undefined || isEnding(state, context)) return next({...state, pressed}, told);
+	// What a disk has left was asked for at the sample before.
+	const isOld = shortage?.pressure === 'DiskPressure' && last !== undefined && last.isGone !== true;
+	if (shortage === undefined || isEnding || isOld) return next({...state, pressed}, told);
 	const victim = victimOf(shortage, candidatesIn(context), measured);
 	if (victim === undefined) return next({...state, pressed}, told);
 	const {uid} = victim.assignment;
@@ -199,9 +204,9 @@ function underPressure(state: UsageState, room: HostRoom | undefined, measured: 
 }
 
 /** The last one that was ended still runs, and has time for that: what it will free is not missing. */
-function isEnding({victim, measured}: UsageState, {monotonicMs}: Context): boolean {
+function isEndingIn({victim}: UsageState, {containers}: Measurement, {monotonicMs}: Context): boolean {
 	if (victim === undefined || monotonicMs - victim.atMs >= limits.evictionWaitMs) return false;
-	return measured?.containers.some(({usage: {uid}}) => uid === victim.uid) === true;
+	return containers.some(({usage: {uid}}) => uid === victim.uid);
 }
 
 function candidatesIn({known}: Context): readonly Candidate[] {
