@@ -18,6 +18,7 @@ import {autoscaler, type AutoscalerInput} from './autoscaler.js';
 import type {Attend, Measured, PodUsage} from './autoscaling-message.js';
 import {behaviourOf} from './scaling-rules.js';
 import {targetOf} from './scale-target.js';
+import {emptySpread, entryIn, sizeOf, withEntry, type Spread} from './spread.js';
 
 export type AutoscalersMessage =
 	| Attend
@@ -40,16 +41,20 @@ type Attended = {
 	readonly round: Round | undefined;
 };
 
+type Question = {readonly node: string; readonly uids: ReadonlySet<string>; readonly hpas: readonly ObjectKey[]};
+
 export type AutoscalersState = {
-	readonly attended: ReadonlyMap<ObjectKey, Attended>;
+	readonly attended: Spread<Attended>;
+	/** When the timer for the next of them goes off, by the clock that is never set; infinite: there is none. */
+	readonly lookAtMs: number;
 	/** Of open questions, by their ids: the node, the pods that were asked for, and for whom. */
-	readonly asked: ReadonlyMap<string, {readonly node: string; readonly uids: ReadonlySet<string>; readonly hpas: readonly ObjectKey[]}>;
+	readonly asked: Spread<Question>;
 	readonly questions: number;
 };
 
 export const autoscalers: Behavior<null, AutoscalersState, AutoscalersMessage> = {
 	kind: 'Autoscalers',
-	init: () => next({attended: new Map<ObjectKey, Attended>(), asked: new Map(), questions: 0}),
+	init: () => next({attended: emptySpread<Attended>(), lookAtMs: Infinity, asked: emptySpread<Question>(), questions: 0}),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'attend':
@@ -62,14 +67,17 @@ export const autoscalers: Behavior<null, AutoscalersState, AutoscalersMessage> =
 	},
 	coalesce: ({type}) => (type === 'look' ? type : undefined),
 	pastIntensity: 'backOff',
-	describe: ({attended}) => (attended.size === 0 ? '' : `${attended.size} autoscalers`),
+	describe({attended}) {
+		const count = sizeOf(attended);
+		return count === 0 ? '' : `${count} autoscalers`;
+	},
 };
 
 const nameOf = (hpa: ObjectKey): string => handName(parseObjectKey(hpa));
 
 function attend(state: AutoscalersState, {hpa, isNews, cause}: Attend, context: Context): Next<AutoscalersState> {
 	const {monotonicMs} = context;
-	const before = state.attended.get(hpa);
+	const before = entryIn(state.attended, hpa);
 	const input: AutoscalerInput = {hpa};
 	const spawn: Effect = {type: 'spawn', name: nameOf(hpa), behavior: autoscaler.kind, input, restart: 'transient'};
 	if (before !== undefined && !isNews) return next(state, [spawn]);
@@ -80,16 +88,22 @@ function attend(state: AutoscalersState, {hpa, isNews, cause}: Attend, context: 
 		dueAtMs: Math.min(soonMs, before?.dueAtMs ?? soonMs),
 		cause,
 	};
-	return scheduled({...state, attended: new Map(state.attended).set(hpa, entry)}, [spawn], context);
+	return scheduled({...state, attended: withEntry(state.attended, hpa, entry)}, [spawn], dueOf(entry), context);
 }
 
-/** One timer for all: it goes off when the first of them is due. */
-function scheduled(state: AutoscalersState, effects: readonly Effect[], {nowMs, monotonicMs}: Context): Next<AutoscalersState> {
-	let dueAtMs = Infinity;
-	for (const {round, dueAtMs: each} of state.attended.values()) if (round === undefined) dueAtMs = Math.min(dueAtMs, each);
-	if (dueAtMs === Infinity) return next(state, [...effects, {type: 'cancelWake', name: 'look'}]);
+/** One that is measured now is due once that is over. */
+const dueOf = ({round, dueAtMs}: Attended): number => (round === undefined ? dueAtMs : Infinity);
+
+/** One timer for all: it goes off when the first of them is due. Here one is due then. */
+function scheduled(
+	state: AutoscalersState,
+	effects: readonly Effect[],
+	dueAtMs: number,
+	{nowMs, monotonicMs}: Context,
+): Next<AutoscalersState> {
+	if (dueAtMs >= state.lookAtMs) return next(state, effects);
 	const inMs = Math.max(0, dueAtMs - monotonicMs);
-	return next(state, [
+	return next({...state, lookAtMs: dueAtMs}, [
 		...effects,
 		{type: 'wakeAt', name: 'look', atMs: nowMs + inMs, atMostMs: inMs, message: {type: 'look'}, cause: 'autoscaling'},
 	]);
@@ -99,17 +113,16 @@ function scheduled(state: AutoscalersState, effects: readonly Effect[], {nowMs, 
 
 function look(state: AutoscalersState, context: Context): Next<AutoscalersState> {
 	const {known, monotonicMs, nowMs} = context;
-	const attended = new Map(state.attended);
+	let {attended} = state;
 	const effects: Effect[] = [];
 	/** By node: the pods there, and for whom they are measured. */
 	const wanted = new Map<string, {readonly uids: Set<string>; readonly hpas: Set<ObjectKey>}>();
-	let begun = 0;
-	for (const [key, entry] of state.attended) {
-		if (entry.round !== undefined || entry.dueAtMs > monotonicMs) continue;
-		if (begun++ >= limits.autoscaleAtOnce) break;
+	const {due, nextAtMs} = dueIn(state.attended, monotonicMs);
+	let firstAtMs = nextAtMs;
+	for (const [key, entry] of due) {
 		const hpa = known.get(key) as Hpa | undefined;
 		if (hpa === undefined || isDeleting(hpa)) {
-			attended.delete(key);
+			attended = withEntry(attended, key, undefined);
 			effects.push({type: 'stopChild', name: nameOf(key)});
 			continue;
 		}
@@ -119,19 +132,35 @@ function look(state: AutoscalersState, context: Context): Next<AutoscalersState>
 			for (const uid of uids) all.add(uid);
 			wanted.set(node, {uids: all, hpas: hpas.add(key)});
 		}
-		attended.set(key, {...entry, round: {nodes: new Set(places.keys()), usage: new Map(), askedAtMs: nowMs}});
-		if (places.size === 0) effects.push(...told(attended, key, context));
+		const round: Round = {nodes: new Set(places.keys()), usage: new Map(), askedAtMs: nowMs};
+		const {entry: after, effects: tells} = settled({...entry, round}, key, context);
+		attended = withEntry(attended, key, after);
+		effects.push(...tells);
+		firstAtMs = Math.min(firstAtMs, dueOf(after));
 	}
-	const asked = new Map(state.asked);
-	let {questions} = state;
+	let {asked, questions} = state;
 	for (const [node, {uids, hpas}] of wanted) {
 		// Which node may answer stands in it.
 		const id = `${questions++}/${node}`;
-		asked.set(id, {node, uids, hpas: [...hpas]});
+		asked = withEntry(asked, id, {node, uids, hpas: [...hpas]});
 		const message: ReadUsage = {type: 'readUsage', uids: [...uids]};
 		effects.push({type: 'ask', to: address(node, usagePath), message, as: 'usageTold', id, deadlineMs: limits.usageAnswerMs});
 	}
-	return scheduled({attended, asked, questions}, effects, context);
+	return scheduled({attended, lookAtMs: Infinity, asked, questions}, effects, firstAtMs, context);
+}
+
+/** Those that are due, those that have waited longest where there are more than may begin at once; and when the first of the others is. */
+function dueIn(attended: Spread<Attended>, monotonicMs: number) {
+	const due: [ObjectKey, Attended][] = [];
+	let nextAtMs = Infinity;
+	for (const part of attended)
+		for (const [key, entry] of part) {
+			if (dueOf(entry) <= monotonicMs) due.push([key, entry]);
+			else nextAtMs = Math.min(nextAtMs, dueOf(entry));
+		}
+	const isMore = due.length > limits.autoscaleAtOnce;
+	if (isMore) due.sort(([, a], [, b]) => a.dueAtMs - b.dueAtMs);
+	return {due: due.slice(0, limits.autoscaleAtOnce), nextAtMs: isMore ? monotonicMs : nextAtMs};
 }
 
 /** By node the pods that are measured; a node of which nothing is heard is not asked. */
@@ -155,34 +184,42 @@ function isHeard(name: string, known: Known): boolean {
 
 /** What no node tells is not known: its pods count as missing. */
 function answered(state: AutoscalersState, {id, outcome}: Reply<unknown, 'usageTold'>, context: Context): Next<AutoscalersState> {
-	const question = state.asked.get(id);
+	const question = entryIn(state.asked, id);
 	if (question === undefined) return next(state);
-	const asked = new Map(state.asked);
-	asked.delete(id);
+	const asked = withEntry(state.asked, id, undefined);
 	const usage = outcome.ok ? usageIn(outcome.value, question.uids) : undefined;
-	const attended = new Map(state.attended);
+	let {attended} = state;
+	let firstAtMs = Infinity;
 	const effects: Effect[] = [];
 	for (const key of question.hpas) {
-		const entry = attended.get(key);
+		const entry = entryIn(attended, key);
 		if (entry?.round === undefined) continue;
 		const nodes = new Set(entry.round.nodes);
 		nodes.delete(question.node);
 		const all = usage === undefined ? entry.round.usage : new Map([...entry.round.usage, ...usage.pods]);
-		attended.set(key, {...entry, round: {...entry.round, nodes, usage: all}});
-		if (nodes.size === 0) effects.push(...told(attended, key, context));
+		const {entry: after, effects: tells} = settled({...entry, round: {...entry.round, nodes, usage: all}}, key, context);
+		attended = withEntry(attended, key, after);
+		effects.push(...tells);
+		firstAtMs = Math.min(firstAtMs, dueOf(after));
 	}
-	return scheduled({...state, attended, asked}, effects, context);
+	return scheduled({...state, attended, asked}, effects, firstAtMs, context);
 }
 
-/** Ends the round of one: it is told what was measured, and when it is due again. */
-function told(attended: Map<ObjectKey, Attended>, key: ObjectKey, {known, monotonicMs}: Context): readonly Effect[] {
-	const entry = attended.get(key);
-	if (entry?.round === undefined) return [];
-	const {usage, askedAtMs} = entry.round;
-	const hpa = known.get(key) as Hpa | undefined;
-	attended.set(key, {round: undefined, measuredAtMs: monotonicMs, dueAtMs: monotonicMs + periodOf(hpa), cause: ''});
-	const message: Measured = {type: 'measured', usage, askedAtMs, cause: entry.cause};
-	return [tell(autoscalerOf(nameOf(key)), message)];
+/** Ends the round of one where no node is waited for: it is told what was measured, and when it is due again. */
+function settled(
+	entry: Attended,
+	key: ObjectKey,
+	{known, monotonicMs}: Context,
+): {readonly entry: Attended; readonly effects: readonly Effect[]} {
+	const {round, cause} = entry;
+	if (round === undefined || round.nodes.size > 0) return {entry, effects: []};
+	const {usage, askedAtMs} = round;
+	const dueAtMs = monotonicMs + periodOf(known.get(key) as Hpa | undefined);
+	const message: Measured = {type: 'measured', usage, askedAtMs, cause};
+	return {
+		entry: {round: undefined, measuredAtMs: monotonicMs, dueAtMs, cause: ''},
+		effects: [tell(autoscalerOf(nameOf(key)), message)],
+	};
 }
 
 /** As often as its rules may ask for a change, between the two bounds. */

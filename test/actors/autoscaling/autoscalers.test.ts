@@ -9,6 +9,7 @@ import {autoscaler} from '../../../actors/control/autoscaling/autoscaler.js';
 import {autoscalers, type AutoscalersState} from '../../../actors/control/autoscaling/autoscalers.js';
 import type {Judged} from '../../../actors/control/autoscaling/autoscaling-message.js';
 import {targetOf} from '../../../actors/control/autoscaling/scale-target.js';
+import {entryIn, sizeOf} from '../../../actors/control/autoscaling/spread.js';
 import {autoscalerController} from '../../../actors/control/autoscaling/horizontalpodautoscaler.js';
 import {noFailures} from '../../../actors/control/objects/controller.js';
 import type {Effect} from '../../../system/kernel/behavior.js';
@@ -22,7 +23,9 @@ const key = 'horizontalpodautoscalers/default/web';
 const attend = (hpa: string = key, isNews = true) => ({type: 'attend', hpa, isNews, cause: 'test'}) as const;
 
 const asksOf = (effects: readonly Effect[]) =>
-	effects.flatMap(effect => (effect.type === 'ask' ? [[effect.to, (effect.message as {uids?: readonly string[]}).uids, effect.id]] : []));
+	effects.flatMap(effect =>
+		effect.type === 'ask' ? [[effect.to, (effect.message as {uids?: readonly string[]}).uids?.toSorted(), effect.id]] : [],
+	);
 const toldOf = (effects: readonly Effect[]) =>
 	effects.flatMap(effect => (effect.type === 'tell' && effect.message.type === 'measured' ? [effect.to] : []));
 
@@ -75,10 +78,10 @@ test('each node is asked once for all autoscalers that are due, and each of them
 	} as const;
 	const second = playFrom(autoscalers, first.state, [late as never], contextWith(known));
 	t.deepEqual(toldOf(second.effects), ['troupe://control/autoscalers/default.web']);
-	t.is(second.state.asked.size, 0);
+	t.is(sizeOf(second.state.asked), 0);
 	t.true(
-		second.effects.some(({type}) => type === 'wakeAt'),
-		'they are due again',
+		first.effects.some(({type}) => type === 'wakeAt'),
+		'it is due again',
 	);
 	t.deepEqual(asksOf(playFrom(autoscalers, second.state, [{type: 'look'}], contextWith(known)).effects), [], 'not yet');
 });
@@ -87,7 +90,7 @@ test('what a node says of pods that it was not asked for, or says twice, counts 
 	const {known, state} = twoOnOneNode();
 	const asked = playFrom(autoscalers, state, [{type: 'look'}], contextWith(known));
 	const lied = playFrom(autoscalers, asked.state, [answer('1/node-b', 'a', 'b')], contextWith(known));
-	const round = lied.state.attended.get(key)?.round;
+	const round = entryIn(lied.state.attended, key)?.round;
 	t.deepEqual([...(round?.usage.keys() ?? [])], ['uid-of-b']);
 	t.deepEqual(playFrom(autoscalers, lied.state, [answer('1/node-b', 'b')], contextWith(known)).effects, []);
 });
@@ -104,21 +107,42 @@ test('one that is gone is not looked after any more, and news do not make it loo
 	const known = indexOf(web);
 	const {effects, state} = play(autoscalers, null, [attend(), {type: 'look'}], contextWith(known));
 	t.true(effects.some(effect => effect.type === 'stopChild' && effect.name === 'default.web'));
-	t.is(state.attended.size, 0);
+	t.is(sizeOf(state.attended), 0);
 	const there = indexOf(web, anHpa());
 	const looked = play(autoscalers, null, [attend(), {type: 'look'}], contextWith(there));
 	const again = playFrom(autoscalers, looked.state, [attend()], contextWith(there));
-	t.is(again.state.attended.get(key)?.dueAtMs, 1_000_000 + limits.autoscaleLeastMs);
+	t.is(entryIn(again.state.attended, key)?.dueAtMs, 1_000_000 + limits.autoscaleLeastMs);
 	t.is(
-		playFrom(autoscalers, looked.state, [attend(key, false)], contextWith(there)).state.attended.get(key)?.dueAtMs,
+		entryIn(playFrom(autoscalers, looked.state, [attend(key, false)], contextWith(there)).state.attended, key)?.dueAtMs,
 		1_000_000 + limits.autoscaleSyncMs,
 	);
+});
+
+test('of many that are due some begin at a time, those that have waited longest first, and none is left out', t => {
+	const names = Array.from({length: limits.autoscaleAtOnce * 2 + 1}, (_, i) => `hpa-${i}`);
+	const known = indexOf(web, ...names.map(name => anHpa({name})));
+	const keys = names.map(name => `horizontalpodautoscalers/default/${name}`);
+	let {state} = play(autoscalers, null, [], contextWith(known));
+	const at = (monotonicMs: number) => contextWith(known, {monotonicMs});
+	for (const [i, each] of keys.toReversed().entries()) ({state} = playFrom(autoscalers, state, [attend(each)], at(i)));
+	const looked = () => {
+		const played = playFrom(autoscalers, state, [{type: 'look'}], at(1_000));
+		({state} = played);
+		return toldOf(played.effects);
+	};
+	const rounds = [looked(), looked(), looked(), looked()];
+	t.deepEqual(
+		rounds.map(({length}) => length),
+		[limits.autoscaleAtOnce, limits.autoscaleAtOnce, 1, 0],
+	);
+	t.is(new Set(rounds.flat()).size, names.length);
+	t.deepEqual(rounds[2], ['troupe://control/autoscalers/default.hpa-0']);
 });
 
 test('one with an interval of its own is looked at as often', t => {
 	const often = anHpa({metadata: {annotations: {'troupe.dev/scale-interval': '2'}}});
 	const {state} = play(autoscalers, null, [attend(), {type: 'look'}], contextWith(indexOf(web, often)));
-	t.is(state.attended.get(key)?.dueAtMs, 1_002_000);
+	t.is(entryIn(state.attended, key)?.dueAtMs, 1_002_000);
 });
 
 // ---- deciding ------------------------------------------------------------------------------------------------------------
