@@ -7,7 +7,7 @@ import {limits} from '../../api/limits.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
 import {succeeded} from '../../api/errors.js';
 import {usualEviction as thresholds} from '../../api/eviction-thresholds.js';
-import {assignmentKey, assignmentObject} from '../../actors/node/cache/assignment-object.js';
+import {asEvicted, assignmentKey, assignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {usage, type UsageState} from '../../actors/node/usage/usage.js';
 import {pressedAfter, pressureConditions, shortagesOf} from '../../actors/node/usage/pressure.js';
 import type {HostRoom} from '../../actors/node/runtime/runtime-port.js';
@@ -65,17 +65,19 @@ type Pod = {
 	readonly request?: string;
 	readonly priority?: number;
 	readonly startedMs?: number;
+	readonly isEvicted?: boolean;
 };
 
 /** A node with these pods, whose runtime says what a test says. */
 function node(pods: readonly Pod[]) {
 	const index = new ObjectIndex(() => []);
-	for (const {name, request, priority, startedMs = 0} of pods) {
+	for (const {name, request, priority, startedMs = 0, isEvicted = false} of pods) {
 		const resources = request === undefined ? {} : {resources: {requests: {memory: request}}};
 		const spec = {containers: [aContainer(resources)], ...(priority === undefined ? {} : {priority})};
 		const assignment = anAssignment({name, uid: name, spec});
 		const object = assignmentObject(assignment, '1', nowMs + startedMs);
-		index.apply(assignmentKey(assignment), index.version + 1, object, () => '');
+		const kept = isEvicted ? asEvicted(object, 'the node was short') : object;
+		index.apply(assignmentKey(assignment), index.version + 1, kept, () => '');
 	}
 	let atMs = 0;
 	const context = () => playContext({self: 'troupe://node-a/usage', nowMs: nowMs + atMs, monotonicMs: atMs, known: index});
@@ -165,6 +167,16 @@ test('one is ended at a time: the next only when it is gone, or takes too long, 
 		['default.b'],
 		'it takes too long: whoever is first is told again',
 	);
+});
+
+test('one that the agent before this one has ended has its time', t => {
+	const pods: readonly Pod[] = [
+		{name: 'a', mebibytes: 300, isEvicted: true},
+		{name: 'b', mebibytes: 200},
+	];
+	const {hear} = node(pods);
+	t.deepEqual(evicted(hear(memory(10))), [], 'it still runs');
+	t.deepEqual(evicted(hear(memory(10), pods.slice(1))), ['default.b']);
 });
 
 test('what a disk had left before the last one was gone ends no other', t => {

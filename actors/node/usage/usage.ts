@@ -181,10 +181,10 @@ function withSample(samples: readonly UsageSample[], newest: UsageSample): reado
 function underPressure(before: UsageState, room: HostRoom | undefined, measured: Measurement, context: Context): Next<UsageState> {
 	const {thresholds} = before;
 	if (thresholds === undefined || room === undefined) return next(before);
-	const isEnding = isEndingIn(before, measured, context);
-	const {victim: last} = before;
-	const state: UsageState = isEnding || last === undefined ? before : {...before, victim: {...last, isGone: true}};
 	const shortages = shortagesOf(room, thresholds);
+	const last = before.victim ?? (shortages.length === 0 ? undefined : endedBefore(measured, context));
+	const isEnding = isEndingIn(last, measured, context);
+	const state: UsageState = {...before, victim: isEnding || last === undefined ? last : {...last, isGone: true}};
 	const pressed = pressedAfter(state.pressed, shortages, context.monotonicMs);
 	const message: PressureChanged = {type: 'pressureChanged', conditions: pressureConditions(pressed)};
 	const isNews = state.samples.length <= 1 || !deepEqual(message.conditions, pressureConditions(state.pressed));
@@ -204,9 +204,19 @@ function underPressure(before: UsageState, room: HostRoom | undefined, measured:
 }
 
 /** The last one that was ended still runs, and has time for that: what it will free is not missing. */
-function isEndingIn({victim}: UsageState, {containers}: Measurement, {monotonicMs}: Context): boolean {
+function isEndingIn(victim: UsageState['victim'], {containers}: Measurement, {monotonicMs}: Context): boolean {
 	if (victim === undefined || monotonicMs - victim.atMs >= limits.evictionWaitMs) return false;
 	return containers.some(({usage: {uid}}) => uid === victim.uid);
+}
+
+/** One that the agent before this one has ended, and that still runs. */
+function endedBefore({containers}: Measurement, {known, monotonicMs}: Context): UsageState['victim'] {
+	const running = new Set(containers.map(({usage: {uid}}) => uid));
+	for (const {spec} of known.list(assignments) as Iterable<AssignmentObject>) {
+		const uid = spec?.assignment.uid;
+		if (uid !== undefined && spec?.evicted !== undefined && running.has(uid)) return {uid, atMs: monotonicMs};
+	}
+	return undefined;
 }
 
 function candidatesIn({known}: Context): readonly Candidate[] {
