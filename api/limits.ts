@@ -817,11 +817,12 @@ export const limits = {
 	/** How often a node samples what it and its containers use; one that is simulated for how long after it was asked last. */
 	usageSampleMs: 5_000,
 	usageKeptMs: 600_000,
-	/** How long it keeps what they told, in how many figures at most; in how many steps it tells that, and in how many values. */
+	/** How long it keeps what they told, in how many figures at most; in how many steps it tells that, in how many values, and of how many containers. */
 	usageHistoryMs: 900_000,
 	usageHistoryFigures: 400_000,
 	usageHistorySteps: 60,
 	usageHistoryAnswer: 20_000,
+	usageHistoryContainers: 2_000,
 	/** What is used of a processor is told on the average of so long where that is known, and of no less than the second; a new pair of samples is so far apart. */
 	usageWindowMs: 5_000,
 	usageLeastWindowMs: 1_000,

@@ -685,7 +685,9 @@ test('a pod that is evicted has failed, says why, ends its containers and starts
 	t.like(last?.status, {phase: 'Failed', reason: 'Evicted', message: 'the node was low on resource: memory'});
 	t.true(last?.events.some(({reason}) => reason === 'Evicted'));
 	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 143})));
-	t.deepEqual([...tree.open.keys()], [], 'it is not started again');
+	t.deepEqual([...tree.open.keys()], [remove], 'it is not started again, and its folders go');
+	tree.answer(remove, succeeded(null));
+	t.true(tree.lives(handAddress));
 	t.like(reportsOf(tree).at(-1)?.status, {phase: 'Failed', reason: 'Evicted'});
 	const told = reportsOf(tree).length;
 	evict('uid-of-web', 'again');

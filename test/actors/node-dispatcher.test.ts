@@ -88,6 +88,17 @@ test('the node’s record hears of the hello, and again later when it could not 
 	t.is(askedAs(on(later, indexOf(), {type: 'hearAgain'}).effects, 'heardTaken').length, 1);
 });
 
+test('a hello that comes while the record is told of another one is told after that', t => {
+	const first = greet(indexOf());
+	const other = aHello({session: 'second', info: aRuntimeInfo({cpuMillis: 7})});
+	const second = on(first, indexOf(), other);
+	t.deepEqual(askedAs(second.effects, 'heardTaken'), []);
+	const taken = {type: 'heardTaken', id: 'heard', outcome: {ok: true, value: null}} as const;
+	const after = on(second, indexOf(), taken);
+	t.like(askedAs(after.effects, 'heardTaken'), [{message: {type: 'heard', info: {cpuMillis: 7}}}]);
+	t.deepEqual(askedAs(on(after, indexOf(), taken).effects, 'heardTaken'), []);
+});
+
 test('what changes is sent once, and what does not concern the node is not', t => {
 	const index = indexOf();
 	const greeted = greet(index);

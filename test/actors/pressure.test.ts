@@ -3,6 +3,7 @@
 import test from 'ava';
 import {conditionOf} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
+import type {PodSpec} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
 import {succeeded} from '../../api/errors.js';
@@ -60,6 +61,7 @@ test('pressure begins at once, keeps its words, and is over only after a while',
 });
 
 type Pod = {
+	readonly volumes?: PodSpec['volumes'];
 	readonly name: string;
 	readonly mebibytes: number;
 	readonly request?: string;
@@ -71,9 +73,13 @@ type Pod = {
 /** A node with these pods, whose runtime says what a test says. */
 function node(pods: readonly Pod[]) {
 	const index = new ObjectIndex(() => []);
-	for (const {name, request, priority, startedMs = 0, isEvicted = false} of pods) {
+	for (const {name, request, priority, volumes, startedMs = 0, isEvicted = false} of pods) {
 		const resources = request === undefined ? {} : {resources: {requests: {memory: request}}};
-		const spec = {containers: [aContainer(resources)], ...(priority === undefined ? {} : {priority})};
+		const spec = {
+			containers: [aContainer(resources)],
+			...(priority === undefined ? {} : {priority}),
+			...(volumes === undefined ? {} : {volumes}),
+		};
 		const assignment = anAssignment({name, uid: name, spec});
 		const object = assignmentObject(assignment, '1', nowMs + startedMs);
 		const kept = isEvicted ? asEvicted(object, 'the node was short') : object;
@@ -181,8 +187,8 @@ test('one that the agent before this one has ended has its time', t => {
 
 test('what a disk had left before the last one was gone ends no other', t => {
 	const pods: readonly Pod[] = [
-		{name: 'a', mebibytes: 1, startedMs: 9_000},
-		{name: 'b', mebibytes: 1},
+		{name: 'a', mebibytes: 1, startedMs: 9_000, volumes: [{name: 'v', emptyDir: {}}]},
+		{name: 'b', mebibytes: 1, volumes: [{name: 'v', emptyDir: {}}]},
 	];
 	const {hear} = node(pods);
 	const disk = (mebibytes: number): HostRoom => ({'nodefs.available': {free: mebibytes * mebibyte, all: 100_000 * mebibyte}});
@@ -226,4 +232,15 @@ test('the record of a node has the conditions, a taint for each that holds, and 
 	t.deepEqual([status(), taints()], ['True', ['mine', 'node.kubernetes.io/memory-pressure']]);
 	t.true(hear({}).includes('NodeHasSufficientMemory'));
 	t.deepEqual([status(), taints()], ['False', ['mine']]);
+});
+
+test('of a disk only pods are ended that free something, and what has no victim holds up nothing else', t => {
+	const full: HostRoom = {'nodefs.available': {free: 1, all: 1_000 * 1_048_576}};
+	const bare: Pod = {name: 'bare', mebibytes: 1};
+	const inMemory: Pod = {name: 'memory', mebibytes: 1, volumes: [{name: 'v', emptyDir: {medium: 'Memory'}}]};
+	const onDisk: Pod = {name: 'disk', mebibytes: 1, priority: 9, volumes: [{name: 'v', emptyDir: {}}]};
+	t.deepEqual(evicted(node([bare, inMemory]).hear(full)), []);
+	t.deepEqual(evicted(node([bare, inMemory, onDisk]).hear(full)), ['default.disk']);
+	const both: HostRoom = {...full, ...memory(1)};
+	t.deepEqual(evicted(node([{...onDisk, priority: 2_000_000_000}, bare]).hear(both)), ['default.bare']);
 });

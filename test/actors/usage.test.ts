@@ -289,7 +289,8 @@ test('the last minutes are kept, in no more figures than are allowed, and points
 	for (let i = 0; i < 200; i++) history = withPoint(history, measuredOf(1, limits.usageContainers), (atMs += limits.usageSampleMs));
 	t.true(history.reduce((sum, {keys}) => sum + keys.length + 1, 0) <= limits.usageHistoryFigures);
 	t.true(history.length > 60);
-	const containers = Array.from({length: limits.usageContainers}, (_, n) => ({uid: 'a', container: String(n)}));
+	const containers = Array.from({length: limits.usageHistoryContainers}, (_, n) => ({uid: 'a', container: String(n)}));
+	t.deepEqual(historyOf(history, atMs, 4, [...containers, {uid: 'a', container: 'one more'}]).containers, []);
 	const told = historyOf(history, atMs, limits.usageHistorySteps, containers);
 	t.true(told.containers.length * (told.node.cpuNanocores.length + 1) <= 2 * limits.usageHistoryAnswer);
 	t.is(told.containers[0]?.cpuNanocores.at(-1), 1);

@@ -1,6 +1,9 @@
 // A node that is short of memory ends pods, the least important first, and takes no new ones until it has enough.
 
+import {existsSync} from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
+import type {ApiObject} from '../../api/object.js';
 import {conditionOf} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {phaseOf, pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
@@ -51,6 +54,8 @@ test('pods of a node that is short of memory are evicted by priority, and it tak
 		[...found.values()].some(pod => pod.metadata.name.startsWith('set-') && phaseOf(pod) === 'Pending'),
 	);
 	await eventually('nothing runs', () => programsOf(cluster.home).length === 0);
+	const folderOf = ({metadata}: ApiObject): string => path.join(cluster.home, 'data', 'runtime', metadata.uid);
+	await eventually('what they had on the disk is gone', () => ![early, late].some(pod => existsSync(folderOf(pod))));
 	t.regex(await cluster.fine('get', 'pods'), /^early +0\/1 +Evicted /m);
 	t.regex(await cluster.fine('get', 'events', '-A'), /NodeHasInsufficientMemory/);
 	t.regex(await cluster.fine('why', 'pod/early'), /low on resource: memory/);

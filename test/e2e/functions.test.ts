@@ -257,7 +257,7 @@ test.serial('top tells calls, failures and cold starts', async t => {
 	t.true(placeMs > 0 && startMs > 0);
 	t.regex(
 		await cluster.fine('top', 'functions', 'many', '-o', 'wide'),
-		/^NAME .* PLACE +START +READY +SLOT\nmany .* 60 +0 .*( +[\d.]+m?s){5}\n$/,
+		/^NAME .* PLACE +START +READY +SLOT +CALLS\(15m\)\nmany .* 60 +0 .*( +[\d.]+m?s){5} +[▁▂▃▄▅▆▇]*█.*\n$/,
 	);
 	t.regex(await cluster.fine('top', 'functions', 'broken'), /^NAME .*\nbroken +0 +0 +\d\/\d +0 +1 +1 +\S+\n$/);
 });

@@ -73,6 +73,8 @@ export type NodeDispatcherState = NodeDispatcherInput & {
 	/** Of the node's last hello; undefined until it says one. */
 	readonly session: string | undefined;
 	readonly hello: Hello | undefined;
+	/** The hello that the node's record is just told of: a later one is told once that is done. */
+	readonly hearing: Hello | undefined;
 	/** What the node has, or will have once it took what is under way. */
 	readonly sent: ReadonlyMap<ObjectKey, string>;
 	readonly dirty: ReadonlySet<ObjectKey>;
@@ -96,6 +98,7 @@ export const nodeDispatcher: Behavior<NodeDispatcherInput, NodeDispatcherState, 
 				...input,
 				session: undefined,
 				hello: undefined,
+				hearing: undefined,
 				sent: new Map(),
 				dirty: new Set(),
 				outgoing: [],
@@ -131,11 +134,11 @@ export const nodeDispatcher: Behavior<NodeDispatcherInput, NodeDispatcherState, 
 			case 'nodeRemoved':
 				return next(state, [callTo(state)]);
 			case 'hearAgain':
-				return next(state, state.hello === undefined ? [] : [hear(state, state.hello)]);
+				return hear(state);
 			case 'statusTaken':
 				return statusTaken(state, message);
 			case 'heardTaken':
-				return message.outcome.ok ? heard(state, context) : next(state, [hearLater(context)]);
+				return message.outcome.ok ? heard(state, context) : next({...state, hearing: undefined}, [hearLater(context)]);
 			case 'goneTaken':
 				return goneTaken(state, message, context);
 		}
@@ -213,8 +216,9 @@ function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Ne
 		greeting: true,
 		incoming: new Map(),
 	};
-	const {state: flushed, effects} = flush(fresh, context);
-	return next(flushed, [hear(state, hello), ...effects]);
+	const hearing = hear(fresh);
+	const {state: flushed, effects} = flush(hearing.state, context);
+	return next(flushed, [...hearing.effects, ...effects]);
 }
 
 /** What a node that serves traffic is to know; nothing for one of before, or one that serves none. */
@@ -224,7 +228,9 @@ const networkOf = (hello: Hello | undefined, {known}: Context): Iterable<ObjectK
 		: [...networkKeys(known, (plural, {metadata}) => objectKey(plural, metadata.namespace, metadata.name)), ...policyKeys(known)];
 
 /** From here on its record says that it serves traffic, and each change is told; what came, changed or went since its hello may not have been. */
-function heard(state: NodeDispatcherState, context: Context): Next<NodeDispatcherState> {
+function heard({hearing, ...before}: NodeDispatcherState, context: Context): Next<NodeDispatcherState> {
+	const state: NodeDispatcherState = {...before, hearing: undefined};
+	if (hearing !== state.hello) return hear(state);
 	const told = [...state.sent.keys()].filter(isNetworkKey);
 	return flush({...state, dirty: new Set([...state.dirty, ...told, ...networkOf(state.hello, context)])}, context);
 }
@@ -241,9 +247,12 @@ const keysOf = ({metadata, spec}: Pod): ObjectKey[] => [
 
 const heardId = 'heard';
 
-function hear({node, version}: NodeDispatcherState, {info}: Hello): Effect {
-	const message: NodeMessage = {type: 'heard', info, version};
-	return {type: 'ask', to: objectAddress(nodeKey(node)), message, as: 'heardTaken', id: heardId};
+/** One at a time: the outcome brings the newest hello here again, where that is another one. */
+function hear(state: NodeDispatcherState): Next<NodeDispatcherState> {
+	const {node, version, hello, hearing} = state;
+	if (hello === undefined || hearing !== undefined) return next(state);
+	const message: NodeMessage = {type: 'heard', info: hello.info, version};
+	return next({...state, hearing: hello}, [{type: 'ask', to: objectAddress(nodeKey(node)), message, as: 'heardTaken', id: heardId}]);
 }
 
 /** The record may still be on its way, or the store in trouble. */

@@ -7,6 +7,7 @@ import {asEvicted} from '../cache/assignment-object.js';
 import {reported, statusOf} from './hand-report.js';
 import {assignmentIn, isWanted, type Evict, type HandState} from './hand-state.js';
 import {stop} from './hand-stop.js';
+import {containersIn} from './start-order.js';
 
 /** As the kubelet does it: the pod has failed, stays as a record, and its controller makes another one. One that is over is left as it is. */
 export function evict(state: HandState, {uid, message}: Evict, context: Context): Next<HandState> {
@@ -16,4 +17,11 @@ export function evict(state: HandState, {uid, message}: Evict, context: Context)
 	const {state: told, effects} = reported(evicted, [podWarning(evictedReason, message)], context);
 	const {state: stopping, effects: stops} = stop(told, context);
 	return next(stopping, [...effects, ...stops]);
+}
+
+/** Nothing of it runs any more: its folders are in nobody's way then but the node's. */
+export function mayBeFreed({object, ended}: HandState): boolean {
+	return (
+		object?.spec?.evicted !== undefined && containersIn(assignmentIn(object).spec).every(({container: {name}}) => ended.includes(name))
+	);
 }

@@ -17,7 +17,7 @@ import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/cont
 import {podInitializing} from '../containers/container-status.js';
 import {containerActors, passOnConfigChange, reportedAgain, volumesReady, volumesWaiting, withStarts} from './hand-content.js';
 import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
-import {evict} from './hand-eviction.js';
+import {evict, mayBeFreed} from './hand-eviction.js';
 import {isAllowed, leaseHeld, leaseLost, wantAgain} from './hand-lease.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
 import {movedAgain, sandboxReady, whileLost} from './hand-sandbox.js';
@@ -147,7 +147,7 @@ function containerChanged(state: HandState, message: ContainerChanged, context: 
 	const isRunning = status.state?.running !== undefined && sidecarsIn(assignmentIn(now.object).spec).every(each => each.name !== name);
 	const again = isRunning ? [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))] : [];
 	const all = [...effects, ...again, ...sidecarsInTurn(now, context)];
-	return now.ending === 'containers' ? removeWhenStopped(told, all, context) : next(told, all);
+	return now.ending === 'containers' ? removeWhenStopped(told, all, context) : next(told, [...all, ...freed(now, context)]);
 }
 
 /** The pod is over once its main containers are: nothing is left to do for the others. */
@@ -225,11 +225,10 @@ function toldAnew(state: HandState, {labels, annotations}: Assignment, context: 
 function ending(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
 	if (state.ending === 'sandbox') return next(state, effects);
 	const now: HandState = {...state, ending: 'containers'};
-	const without: readonly Effect[] = hasVolumes(assignmentIn(state.object).spec) ? [{type: 'stopChild', name: volumesName}] : [];
 	// Those of an exclusive pod may be gone with its lease; they only look and stop.
 	const revived = isAllowed(state) ? [] : containerActors(now, context);
 	const {state: stopping, effects: stops} = stop(now, context);
-	return removeWhenStopped(stopping, [...effects, ...without, ...revived, ...stops], context);
+	return removeWhenStopped(stopping, [...effects, ...withoutVolumes(now), ...revived, ...stops], context);
 }
 
 /** Where making the sandbox failed there are no containers to wait for. */
@@ -239,6 +238,12 @@ function removeWhenStopped(state: HandState, effects: readonly Effect[], context
 	const isLast = state.sandbox === undefined ? state.problem !== undefined : isStopped;
 	return isLast ? next({...state, ending: 'sandbox'}, [...effects, removal(context)]) : next(state, effects);
 }
+
+/** What an evicted pod has of its node is needed now, and not when somebody deletes its record. */
+const freed = (state: HandState, context: Context): Effect[] => (mayBeFreed(state) ? [...withoutVolumes(state), removal(context)] : []);
+
+const withoutVolumes = ({object}: HandState): readonly Effect[] =>
+	hasVolumes(assignmentIn(object).spec) ? [{type: 'stopChild', name: volumesName}] : [];
 
 const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type: 'removeSandbox'});
 

@@ -54,13 +54,9 @@ const usedOf = ({cpuNanocores, memoryBytes}: ResourceUsage): Used => ({
 	memoryBytes: memoryBytes ?? NaN,
 });
 
-/** The last minutes in so many steps, of the node and of these containers; of fewer steps where the answer would be too long. */
-export function historyOf(
-	history: readonly HistoryPoint[],
-	nowMs: number,
-	steps: number,
-	containers: readonly ContainerId[],
-): UsageHistory {
+/** The last minutes in so many steps, of the node and of these containers; of fewer steps where the answer would be too long, and of very many containers none of it. */
+export function historyOf(history: readonly HistoryPoint[], nowMs: number, steps: number, asked: readonly ContainerId[]): UsageHistory {
+	const containers = asked.length > limits.usageHistoryContainers ? [] : asked;
 	const most = Math.floor(limits.usageHistoryAnswer / (containers.length + 1));
 	const count = Math.max(1, Math.min(steps, limits.usageHistorySteps, most));
 	const stepMs = limits.usageHistoryMs / count;

@@ -99,7 +99,6 @@ export const usage: Behavior<UsageInput, UsageState, UsageMessage> = {
 	},
 	coalesce: ({type}) => (type === 'sample' ? type : undefined),
 	pastIntensity: 'backOff',
-	describe: ({samples}) => (samples.length === 0 ? '' : `${samples.at(-1)?.containers.length ?? 0} containers measured`),
 };
 
 function read(state: UsageState, {uids, steps, replyTo}: ReadUsage, context: Context): Next<UsageState> {
@@ -177,7 +176,7 @@ function withSample(samples: readonly UsageSample[], newest: UsageSample): reado
 
 // ---- what the host is short of ----------------------------------------------------------------------------------------------
 
-/** Told to node sync where it changed, and one pod ended for each thing that is short now. */
+/** Told to node sync where it changed, and one pod ended for the first of the things that are short now for which one may be. */
 function underPressure(before: UsageState, room: HostRoom | undefined, measured: Measurement, context: Context): Next<UsageState> {
 	const {thresholds} = before;
 	if (thresholds === undefined || room === undefined) return next(before);
@@ -189,11 +188,11 @@ function underPressure(before: UsageState, room: HostRoom | undefined, measured:
 	const message: PressureChanged = {type: 'pressureChanged', conditions: pressureConditions(pressed)};
 	const isNews = state.samples.length <= 1 || !deepEqual(message.conditions, pressureConditions(state.pressed));
 	const told = isNews ? [tell(besides(context.self, syncPath), message)] : [];
-	const [shortage] = shortages;
 	// What a disk has left was asked for at the sample before.
-	const isOld = shortage?.pressure === 'DiskPressure' && last !== undefined && last.isGone !== true;
-	if (shortage === undefined || isEnding || isOld) return next({...state, pressed}, told);
-	const victim = victimOf(shortage, candidatesIn(context), measured);
+	const isOld = last !== undefined && last.isGone !== true;
+	const present = isEnding ? [] : shortages.filter(({pressure}) => pressure !== 'DiskPressure' || !isOld);
+	const candidates = present.length === 0 ? [] : candidatesIn(context);
+	const victim = firstOf(present, shortage => victimOf(shortage, candidates, measured));
 	if (victim === undefined) return next({...state, pressed}, told);
 	const {uid} = victim.assignment;
 	const evict: Evict = {type: 'evict', uid, message: victim.message};
@@ -201,6 +200,14 @@ function underPressure(before: UsageState, room: HostRoom | undefined, measured:
 		...told,
 		tell(besides(context.self, `${podsPath}/${handName(victim.assignment)}`), evict),
 	]);
+}
+
+function firstOf<Item, Value>(items: readonly Item[], valueOf: (item: Item) => Value | undefined): Value | undefined {
+	for (const item of items) {
+		const value = valueOf(item);
+		if (value !== undefined) return value;
+	}
+	return undefined;
 }
 
 /** The last one that was ended still runs, and has time for that: what it will free is not missing. */

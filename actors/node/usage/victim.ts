@@ -5,6 +5,7 @@
 // those that are equal the newest goes.
 
 import {criticalPriority} from '../../../api/kinds/priorityclass.js';
+import type {PodSpec} from '../../../api/kinds/pod.js';
 import {podRequests} from '../../../api/pod-resources.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import type {Measurement} from './report.js';
@@ -20,7 +21,7 @@ export function victimOf(shortage: Shortage, candidates: readonly Candidate[], m
 	for (const {usage} of measured.containers) used.set(usage.uid, (used.get(usage.uid) ?? 0) + (usage.memoryBytes ?? 0));
 	const isMemory = shortage.pressure === 'MemoryPressure';
 	const ranked = candidates
-		.filter(({assignment: {spec, uid}}) => (spec.priority ?? 0) < criticalPriority && used.has(uid))
+		.filter(({assignment: {spec, uid}}) => (spec.priority ?? 0) < criticalPriority && used.has(uid) && mayFree(shortage, spec))
 		.map(({assignment, startedAtMs}) => {
 			const bytes = used.get(assignment.uid) ?? 0;
 			const request = podRequests(assignment.spec).memoryBytes;
@@ -34,6 +35,12 @@ export function victimOf(shortage: Shortage, candidates: readonly Candidate[], m
 		? `; the pod was using ${amountText('memory.available', first.bytes)}, its request is ${amountText('memory.available', first.request)}`
 		: '';
 	return {assignment: first.assignment, message: `the node was ${shortage.text}${use}`};
+}
+
+/** Of a disk a pod frees what is in folders of its own, or in the file system of a container: its logs alone are not worth it. */
+function mayFree({pressure}: Shortage, {volumes = [], runtimeClassName}: PodSpec): boolean {
+	if (pressure !== 'DiskPressure') return true;
+	return runtimeClassName === 'docker' || volumes.some(({emptyDir}) => emptyDir !== undefined && emptyDir.medium !== 'Memory');
 }
 
 /** By the first that differs. */
