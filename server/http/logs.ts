@@ -10,6 +10,7 @@ import {podKey} from '../../actors/addresses.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
 import {AppError} from '../../api/errors.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import {evictedReason} from '../../api/node-pressure.js';
 import {limits} from '../../api/limits.js';
 import {attemptHeader, attemptsResource, offsetHeader, withoutTime} from '../../api/log-place.js';
 import {shown} from '../../api/shown.js';
@@ -24,7 +25,13 @@ import {causeOf} from './write.js';
 
 type LogOptions = ReturnType<typeof optionsOf>;
 
-type Source = {readonly node: string; readonly uid: string; readonly options: LogOptions};
+type Source = {
+	readonly node: string;
+	readonly uid: string;
+	readonly options: LogOptions;
+	/** Its node frees its folders as soon as nothing of it runs. */
+	readonly isEvicted: boolean;
+};
 
 /** Answers with the log as text/plain, without framing; with `follow` until the attempt ends or the reader goes. */
 export async function readLog(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
@@ -32,7 +39,9 @@ export async function readLog(backend: Backend, exchange: Exchange, target: Targ
 	const {options} = source;
 	const ask = asker(backend, exchange, target, source);
 	// The first piece is asked for before the head of the answer is sent: its failure can still be a Status.
-	const first = await firstPiece(ask, options);
+	const first = await firstPiece(ask, options).catch((error: unknown) => {
+		throw source.isEvicted && isGone(error) ? evictedLogs(target) : error;
+	});
 	const {response, identity} = exchange;
 	let isOpen = true;
 	const stop = (): void => void (isOpen = false);
@@ -56,6 +65,15 @@ export async function readLog(backend: Backend, exchange: Exchange, target: Targ
 		throw error;
 	}
 }
+
+const isGone = (error: unknown): boolean => error instanceof AppError && error.code === 'ERR_NOT_FOUND';
+
+const evictedLogs = ({name = ''}: Target): AppError =>
+	new AppError('ERR_NOT_FOUND', {
+		resource: 'logs',
+		name,
+		why: 'its node was short of something, has evicted the pod, and has removed its folders',
+	});
 
 function isGoing({control}: Backend, {namespace, name = ''}: Target, uid: string): boolean {
 	const metadata = control.index.get(podKey({...(namespace === undefined ? {} : {namespace}), name}))?.metadata;
@@ -139,7 +157,8 @@ function sourceOf(backend: Backend, {query}: Exchange, target: Target): Source {
 	const previous = flagOf(query, 'previous');
 	const node = nodeOf(pod);
 	checkState(pod, container, previous);
-	return {node, uid: pod.metadata.uid, options: optionsOf(query, container, previous, backend.control.nowMs())};
+	const isEvicted = pod.status?.reason === evictedReason;
+	return {node, uid: pod.metadata.uid, options: optionsOf(query, container, previous, backend.control.nowMs()), isEvicted};
 }
 
 const optionsOf = (query: URLSearchParams, container: string, previous: boolean, nowMs: number) => ({

@@ -56,6 +56,10 @@ test('pods of a node that is short of memory are evicted by priority, and it tak
 	await eventually('nothing runs', () => programsOf(cluster.home).length === 0);
 	const folderOf = ({metadata}: ApiObject): string => path.join(cluster.home, 'data', 'runtime', metadata.uid);
 	await eventually('what they had on the disk is gone', () => ![early, late].some(pod => existsSync(folderOf(pod))));
+	t.regex(
+		(await cluster.start(['logs', 'early']).ended).err,
+		/logs "early" not found: its node was short of something, has evicted the pod/,
+	);
 	t.regex(await cluster.fine('get', 'pods'), /^early +0\/1 +Evicted /m);
 	t.regex(await cluster.fine('get', 'events', '-A'), /NodeHasInsufficientMemory/);
 	t.regex(await cluster.fine('why', 'pod/early'), /low on resource: memory/);
