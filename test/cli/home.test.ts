@@ -4,7 +4,7 @@ import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, rm, stat, writeFile, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {parseEvictionThresholds, usualThresholds, type EvictionThresholds} from '../../api/eviction-thresholds.js';
+import {usualEviction} from '../../api/eviction-thresholds.js';
 import {readAgentOptions} from '../../cli/commands/agent.js';
 import {nameOfStored} from '../../cli/commands/restore.js';
 import {cachePlaceOf} from '../../cli/serving/node/cache-place.js';
@@ -63,7 +63,7 @@ test('up takes its defaults from the contract', async t => {
 		isNew: false,
 		faults: false,
 		maxProcesses: undefined,
-		thresholds: parseEvictionThresholds(usualThresholds) as EvictionThresholds,
+		thresholds: usualEviction,
 		detach: false,
 	});
 });
