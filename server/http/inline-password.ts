@@ -27,22 +27,29 @@ export type Inline<Value> = {
 const isSlurmJob = ({kind, group}: KindDefinition): boolean => kind === slurmJob.kind && group === slurmJob.group;
 
 /** A manifest without its password; its Secret is named instead. Throws an AppError that does not show it. */
-export function draftWithoutPassword({kind}: Target, draft: Draft): Inline<Draft> {
+export function draftWithoutPassword({kind, subresource}: Target, draft: Draft): Inline<Draft> {
 	if (!isSlurmJob(kind)) return {value: draft, password: undefined};
 	const {value, password} = withoutPassword(draft as unknown as JsonObject, draft.metadata.name ?? '');
-	return {value: value as unknown as Draft, password};
+	return {value: value as unknown as Draft, password: ofSpec(subresource, password)};
 }
 
+/** Of a status nothing else is written: its password is dropped. */
+const ofSpec = (subresource: Target['subresource'], password: string | undefined): string | undefined =>
+	subresource === undefined ? password : undefined;
+
+/** A member of that name, also in what is a text of JSON itself, or a path to one. */
+const passwordWords = /\/password["/]|"password\\*"\s*:/;
+
 /** The same of a patch. One of operations could put it anywhere: it takes no password. */
-export function patchWithoutPassword({kind, name = ''}: Target, change: Patch): Inline<Patch> {
+export function patchWithoutPassword({kind, name = '', subresource}: Target, change: Patch): Inline<Patch> {
 	if (!isSlurmJob(kind)) return {value: change, password: undefined};
 	if (change.patchType === 'json') {
-		const names = change.patch.some(operation => /(^|["/])password(["/]|$)/.test(JSON.stringify(operation)));
+		const names = change.patch.some(operation => passwordWords.test(JSON.stringify(operation)));
 		if (names) throw refusal('a password of a SlurmJob is not taken by a JSON patch: name a Secret by spec.secretName');
 		return {value: change, password: undefined};
 	}
 	const {value, password} = withoutPassword(change.patch, name);
-	return {value: {...change, patch: value}, password};
+	return {value: {...change, patch: value}, password: ofSpec(subresource, password)};
 }
 
 function withoutPassword(object: JsonObject, name: string): Inline<JsonObject> {

@@ -28,11 +28,24 @@ test('it is taken out of a merge patch, and an operation of a JSON patch that ha
 		{op: 'add', path: '/spec/password', value: password},
 		{op: 'replace', path: '/spec', value: {password}},
 		{op: 'replace', path: '', value: {spec: {password}}},
+		{op: 'add', path: '/metadata/annotations', value: annotations},
 	] as const)
 		t.throws(() => patchWithoutPassword(target, {patchType: 'json', patch: [operation]}), {
 			message: /^(?!.*hunter2).*is not taken by a JSON patch/,
 		});
-	t.notThrows(() => patchWithoutPassword(target, {patchType: 'json', patch: [{op: 'add', path: '/spec/hostKey', value: 'SHA256:a'}]}));
+	for (const [path, value] of [
+		['/spec/hostKey', 'SHA256:a'],
+		['/spec/secretName', 'password'],
+	] as const)
+		t.notThrows(() => patchWithoutPassword(target, {patchType: 'json', patch: [{op: 'add', path, value}]}));
+});
+
+test('what is written to a status makes no Secret', t => {
+	const ofStatus = {...target, subresource: 'status'} as const;
+	const {value, password: found} = patchWithoutPassword(ofStatus, {patch: {spec: {password}}});
+	t.is(found, undefined);
+	t.notRegex(JSON.stringify(value), /hunter2/);
+	t.is(draftWithoutPassword(ofStatus, draft({password, runCommands: ['a']})).password, undefined);
 });
 
 test('one that is no text, or stands beside another Secret, is refused without being shown', t => {
