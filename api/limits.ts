@@ -1475,6 +1475,8 @@ export const limits = {
 	slurmTimeLimitMs: 31_622_400_000,
 	/** What of a SlurmJob is fetched: patterns and files, and bytes of one file and of all. */
 	slurmResultFiles: 64,
+	/** Files that match, of which the names and sizes are asked for. */
+	slurmFoundFiles: 1_000,
 	slurmResultFileBytes: 67_108_864,
 	slurmResultsBytes: 268_435_456,
 	/** How long the cluster keeps it. */
@@ -1485,6 +1487,8 @@ export const limits = {
 	/** Programs of one connection at once, below the ten that OpenSSH allows; and what is read of what one says. */
 	slurmCommands: 6,
 	slurmOutputBytes: 4_194_304,
+	/** Jobs, those of arrays each for itself, that one look at the queue is about: what it says has room in what is read. */
+	slurmLookJobs: 10_000,
 	/** What a compiler may take. */
 	slurmCompileMs: 3_600_000,
 	/** The first pause between two looks at jobs, and between two tries at a login node that does not answer; doubling, and the longest. */

@@ -69,6 +69,9 @@ function reasonOf({status}: SlurmJob): string | undefined {
 export const outputFileOf = ({outputFile, array}: SlurmJobSpec): string =>
 	outputFile ?? (array === undefined ? 'slurm.out' : 'slurm-%a.out');
 
+/** How many jobs of Slurm it is. */
+export const jobsIn = ({array}: SlurmJobSpec): number => (array === undefined ? 1 : (parseArrayIndexes(array)?.indexes.length ?? 1));
+
 /** Whether the results are kept no more. */
 export const haveExpired = (status: SlurmJobStatus | undefined, nowMs: number): boolean =>
 	status?.expiresAt !== undefined && Date.parse(status.expiresAt) <= nowMs;

@@ -12,13 +12,20 @@ export type JobLook = {readonly rows: NonNullable<ReturnType<Look['rows']['get']
 
 export type Follower = {
 	/** What the next look says of a job: no rows where Slurm does not know it. */
-	readonly next: (id: string, isWaiting: boolean, signal: AbortSignal) => Promise<JobLook>;
+	readonly next: (asked: Asked, signal: AbortSignal) => Promise<JobLook>;
 	readonly close: () => void;
 };
 
-type Watcher = {readonly isWaiting: boolean; readonly resolve: (look: JobLook) => void; readonly reject: (error: Error) => void};
+export type Asked = {
+	readonly id: string;
+	readonly isWaiting: boolean;
+	/** How many lines Slurm says of it. */
+	readonly parts: number;
+};
 
-export function createFollower(ssh: Ssh, clock: Clock): Follower {
+type Watcher = {readonly asked: Asked; readonly resolve: (look: JobLook) => void; readonly reject: (error: Error) => void};
+
+export function createFollower(ssh: Pick<Ssh, 'run'>, clock: Clock): Follower {
 	const watchers = new Map<string, Watcher[]>();
 	/** What the last look said, by the number of the job: who is new changes the pace. */
 	const last = new Map<string, string>();
@@ -39,34 +46,42 @@ export function createFollower(ssh: Ssh, clock: Clock): Follower {
 		});
 	};
 	const look = async (): Promise<void> => {
-		const asked = new Map([...watchers].map(([id, all]) => [id, [...all]]));
+		const all = new Map(watchers);
 		watchers.clear();
-		const waiting = [...asked].filter(([, all]) => all.some(({isWaiting}) => isWaiting)).map(([id]) => id);
+		let isChanged = false;
+		for (const group of groupsOf(all)) isChanged = (await lookAt(group)) || isChanged;
+		for (const id of last.keys()) if (!all.has(id)) last.delete(id);
+		pauseMs = isChanged ? limits.slurmPauseMs : Math.min(pauseMs * 2, limits.slurmPauseMostMs);
+	};
+	/** Whether anything has changed. */
+	const lookAt = async (group: Group): Promise<boolean> => {
+		const waiting = group.filter(([, each]) => each.some(({asked}) => asked.isWaiting)).map(([id]) => id);
 		try {
-			const found = await looked(ssh, [...asked.keys()], waiting, closing.signal);
+			const ids = group.map(([id]) => id);
+			const found = await looked(ssh, ids, waiting, closing.signal);
 			let isChanged = false;
-			for (const [id, all] of asked) {
+			for (const [id, each] of group) {
 				const news: JobLook = {rows: found.rows.get(id) ?? [], position: found.positions.get(id)};
 				const text = JSON.stringify(news);
 				isChanged ||= last.get(id) !== text;
 				last.set(id, text);
-				for (const {resolve} of all) resolve(news);
+				for (const {resolve} of each) resolve(news);
 			}
-			for (const id of last.keys()) if (!asked.has(id)) last.delete(id);
-			pauseMs = isChanged ? limits.slurmPauseMs : Math.min(pauseMs * 2, limits.slurmPauseMostMs);
+			return isChanged;
 		} catch (error) {
-			pauseMs = Math.min(pauseMs * 2, limits.slurmPauseMostMs);
-			for (const all of asked.values()) for (const {reject} of all) reject(error as Error);
+			for (const [, each] of group) for (const {reject} of each) reject(error as Error);
+			return false;
 		}
 	};
 	return {
-		next(id, isWaiting, signal) {
+		next(asked, signal) {
+			const {id} = asked;
 			return new Promise((resolve, reject) => {
 				const gone = (): void => reject(signal.reason as Error);
 				signal.addEventListener('abort', gone, {once: true});
 				const leave = (): void => signal.removeEventListener('abort', gone);
 				const watcher: Watcher = {
-					isWaiting,
+					asked,
 					resolve: value => (leave(), resolve(value)),
 					reject: error => (leave(), reject(error)),
 				};
@@ -88,7 +103,25 @@ export function createFollower(ssh: Ssh, clock: Clock): Follower {
 	};
 }
 
-async function looked(ssh: Ssh, ids: readonly string[], waiting: readonly string[], signal: AbortSignal): Promise<Look> {
+type Group = readonly (readonly [id: string, watchers: readonly Watcher[]])[];
+
+/** As many at a time as one look can tell of. */
+function groupsOf(all: ReadonlyMap<string, readonly Watcher[]>): readonly Group[] {
+	const groups: [string, readonly Watcher[]][][] = [];
+	let room = 0;
+	for (const [id, watchers] of all) {
+		const parts = watchers[0]?.asked.parts ?? 1;
+		if (parts > room) {
+			groups.push([]);
+			room = limits.slurmLookJobs;
+		}
+		groups.at(-1)?.push([id, watchers]);
+		room -= parts;
+	}
+	return groups;
+}
+
+async function looked(ssh: Pick<Ssh, 'run'>, ids: readonly string[], waiting: readonly string[], signal: AbortSignal): Promise<Look> {
 	const {out, errors} = await ssh.run(shellCommand, {input: lookScript(ids, waiting), ms: limits.slurmCommandMs, signal});
 	const unanswered = saidOf(out, 'unanswered');
 	if (unanswered !== undefined) throw slurmUnavailable(unanswered);

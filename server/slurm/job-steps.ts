@@ -1,7 +1,7 @@
 // The steps of a SlurmJob at its login node, one a phase. Each is safe twice: what a step before a crash may have done is found again by it.
 
 import type {SlurmNews} from '../../actors/control/slurm/slurm-news.js';
-import {slurmPhaseOf, type SlurmJob} from '../../api/kinds/slurmjob.js';
+import {jobsIn, slurmPhaseOf, type SlurmJob} from '../../api/kinds/slurmjob.js';
 import {limits} from '../../api/limits.js';
 import {timestampOf} from '../../api/object.js';
 import {pause} from '../workflows/try-again.js';
@@ -22,7 +22,7 @@ export function step(parts: StepParts, job: SlurmJob): Promise<Told | undefined>
 	const phase = slurmPhaseOf(job);
 	switch (phase) {
 		case 'Uploading':
-			return upload(parts, job);
+			return parts.session.bulk.take(parts.signal, () => upload(parts, job));
 		case 'Compiling':
 			return compile(parts, job);
 		case 'Submitting':
@@ -68,13 +68,13 @@ async function upload(parts: StepParts, job: SlurmJob): Promise<Told> {
 		if (saidOf(prepared.out, 'ready') === undefined) throw unknown('the folder of the job could not be made', prepared);
 		const {files} = parts.session.ssh;
 		const folder = folderOf(job);
-		const own = Object.entries(jobFiles(job)).map(([name, text]) =>
-			files.write(`${folder}/${name}`, Buffer.from(text), 0o700, parts.signal),
-		);
-		const all = sources.files.map(async ({name, isProgram, read}) =>
-			files.write(`${folder}/work/${name}`, await read(), isProgram ? 0o755 : 0o644, parts.signal),
-		);
-		await Promise.all([...own, ...all]).catch((error: unknown) => {
+		const own = Object.entries(jobFiles(job)).map(([name, text]) => ({name, read: () => Promise.resolve(Buffer.from(text)), mode: 0o700}));
+		const all = sources.files.map(({name, isProgram, read}) => ({name: `work/${name}`, read, mode: isProgram ? 0o755 : 0o644}));
+		const left = [...own, ...all].values();
+		const writeNext = async (): Promise<void> => {
+			for (const {name, read, mode} of left) await files.write(`${folder}/${name}`, read, mode, parts.signal);
+		};
+		await Promise.all(Array.from({length: limits.slurmTransfers}, writeNext)).catch((error: unknown) => {
 			throw error instanceof RemoteFileError ? new Held('UploadFailed', error.message) : error;
 		});
 	} finally {
@@ -117,7 +117,8 @@ async function follow(parts: StepParts, job: SlurmJob): Promise<Told | undefined
 	const {jobId = '', state} = job.status ?? {};
 	const phase = slurmPhaseOf(job);
 	const spec = job.spec ?? {runCommands: []};
-	const {rows, position} = await parts.session.follower.next(jobId, phase === 'Queued', parts.signal);
+	const asked = {id: jobId, isWaiting: phase === 'Queued', parts: jobsIn(spec)};
+	const {rows, position} = await parts.session.follower.next(asked, parts.signal);
 	if (rows.length === 0 || isOver(rows)) return conclude(parts, job, state);
 	return {to: isWaiting(rows) ? 'Queued' : 'Running', seen: seenOf(spec, rows, position)};
 }

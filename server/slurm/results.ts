@@ -42,16 +42,18 @@ export async function fetchResults(parts: StepParts, job: SlurmJob, report: Repo
 			if (leftOut.length < namedLeftOut) leftOut.push(`${name} (${bytes} bytes)`);
 			continue;
 		}
-		// Nothing is kept of no bytes.
-		const content = bytes === 0 ? Buffer.alloc(0) : await session.ssh.files.read(path, 0, most, signal).catch(unreadable);
-		if (content === undefined) {
-			leftOut.push(`${name} (it could not be read)`);
-			continue;
+		const fetched = await session.bulk.take(signal, async () => {
+			// Nothing is kept of no bytes.
+			const content = bytes === 0 ? Buffer.alloc(0) : await session.ssh.files.read(path, 0, most, signal).catch(unreadable);
+			if (content === undefined) return 'it could not be read';
+			const digest = content.length === 0 ? emptyDigest : await kept(store, content);
+			return digest === undefined ? 'the cluster has no room for it' : {name, bytes: content.length, digest};
+		});
+		if (typeof fetched === 'string') leftOut.push(`${name} (${fetched})`);
+		else {
+			room -= fetched.bytes;
+			artifacts.push(fetched);
 		}
-		room -= content.length;
-		const digest = content.length === 0 ? emptyDigest : await kept(store, content);
-		if (digest === undefined) leftOut.push(`${name} (the cluster has no room for it)`);
-		else artifacts.push({name, bytes: content.length, digest});
 	}
 	return {artifacts, leftOut};
 }

@@ -29,11 +29,9 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`
 /** Its end is the end of the script: what follows on the input is not read. */
 const whole = (lines: readonly string[]): string => `{\nexport TZ=UTC LC_ALL=C\ncd || exit 70\n${lines.join('\n')}\nexit 0\n}\n`;
 
-const locked = (job: SlurmJob, seconds: number): readonly string[] => [
-	`cd ${quoted(folderOf(job))} || { echo ${mark}gone; exit 0; }`,
-	`exec 9>lock || exit 70`,
-	`flock -w ${seconds} 9 || { echo ${mark}busy; exit 0; }`,
-];
+const inFolder = (job: SlurmJob): string => `cd ${quoted(folderOf(job))} || { echo ${mark}gone; exit 0; }`;
+
+const locked = (seconds: number): readonly string[] => [`exec 9>lock || exit 70`, `flock -w ${seconds} 9 || { echo ${mark}busy; exit 0; }`];
 
 /** Makes the folders of a job: its own, and those of its sources. */
 export function prepareScript(job: SlurmJob, folders: readonly string[]): string {
@@ -126,13 +124,20 @@ function clockText(seconds: number): string {
 	return `${days}-${two(Math.floor(rest / 3_600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
 }
 
-/** Compiles once, however often it is asked for: `compiled CODE`, and the end of what was said in base64. */
+/** Compiles once, however often it is asked for: `compiled CODE`, and the end of what was said in base64. It ends once the job is cancelled. */
 export const compileScript = (job: SlurmJob): string =>
 	whole([
-		...locked(job, 10),
+		inFolder(job),
+		...locked(10),
 		'if [ ! -s compile.code ]; then',
-		`  (cd work && exec timeout ${limits.slurmCompileMs / 1_000} bash -l ../compile.sh) > compile.log 2>&1 < /dev/null 9>&-`,
+		`  (cd work && exec timeout -k 5 ${limits.slurmCompileMs / 1_000} bash -l ../compile.sh) > compile.log 2>&1 < /dev/null 9>&- &`,
+		'  compiling=$!',
+		// Who cancels may be at another login node.
+		'  (while sleep 1; do [ ! -e cancelled ] || kill $compiling; done) > /dev/null 2>&1 9>&- &',
+		'  watching=$!',
+		'  wait $compiling',
 		'  echo $? > compile.new && mv compile.new compile.code',
+		'  kill $watching',
 		'fi',
 		`echo "${mark}compiled $(cat compile.code)"`,
 		`echo "${mark}said $(tail -c 2000 compile.log | base64 | tr -d '\\n')"`,
@@ -141,7 +146,8 @@ export const compileScript = (job: SlurmJob): string =>
 /** Submits once, however often it is asked for: `job ID`; `unanswered` or `refused`, a code and what was said in base64. */
 export const submitScript = (job: SlurmJob): string =>
 	whole([
-		...locked(job, 30),
+		inFolder(job),
+		...locked(30),
 		`[ ! -e cancelled ] || { echo ${mark}cancelled; exit 0; }`,
 		'if [ ! -s id ]; then',
 		'  said=$(mktemp) || exit 70',
@@ -192,7 +198,7 @@ export function reportScript(job: SlurmJob, id: string | undefined): string {
 	const {spec} = job;
 	const patterns = [outputFileOf(spec ?? {runCommands: []}), spec?.errorFile ?? [], spec?.resultFiles ?? []].flat();
 	return whole([
-		`cd ${quoted(folderOf(job))} || { echo ${mark}gone; exit 0; }`,
+		inFolder(job),
 		...(id === undefined
 			? []
 			: [
@@ -202,9 +208,13 @@ export function reportScript(job: SlurmJob, id: string | undefined): string {
 		`for each in exit/*; do [ -f "$each" ] && echo "${mark}x \${each#exit/}|$(cat "$each")"; done`,
 		`[ -f compile.log ] && stat -L -c '${mark}c %s' compile.log`,
 		'cd work || exit 70',
-		`shopt -s nullglob`,
+		'shopt -s nullglob',
+		'count=0',
 		`for each in ${patterns.map(pattern => pattern.replaceAll('%a', '*')).join(' ')}; do`,
-		`  [ -f "$each" ] && stat -L -c '${mark}f %s %n' -- "$each"`,
+		'  [ -f "$each" ] || continue',
+		`  stat -L -c '${mark}f %s %n' -- "$each"`,
+		// Far more than are fetched; all of very many would be cut off, and nothing be known of the end.
+		`  [ $((count += 1)) -lt ${limits.slurmFoundFiles} ] || break`,
 		'done',
 		`echo ${mark}reported`,
 	]);
@@ -213,8 +223,9 @@ export function reportScript(job: SlurmJob, id: string | undefined): string {
 /** Ends a job, whether or not its number is known, and removes its folder: `removed`, or `lingers` while Slurm still has it. */
 export const removeScript = (job: SlurmJob, waitSeconds: number): string =>
 	whole([
-		...locked(job, 20),
+		inFolder(job),
 		': > cancelled',
+		...locked(20),
 		`name=${quoted(slurmNameOf(job))}`,
 		'id=$(cat id 2> /dev/null || cat owner 2> /dev/null)',
 		'scancel -u "$(id -un)" -n "$name" 2> /dev/null',

@@ -6,13 +6,18 @@ import {limits} from '../../api/limits.js';
 import {exponentialBackoffMs} from '../../system/kernel/restart-policy.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {boundedLookup, SpecialAddress} from '../workflows/called-address.js';
-import {unlessAborted} from '../workflows/turns.js';
+import {createTurns, unlessAborted, type Turns} from '../workflows/turns.js';
 import {hostNotListed, type Access} from './access.js';
 import {createFollower, type Follower} from './follower.js';
 import {Held, Refused} from './held.js';
 import {connectSsh, SshError, type HostKey, type Ssh} from './ssh.js';
 
-export type Session = {readonly ssh: Ssh; readonly follower: Follower};
+export type Session = {
+	readonly ssh: Ssh;
+	readonly follower: Follower;
+	/** For what holds much on the disk or in memory: the sources of a job, and a result until it is kept. */
+	readonly bulk: Turns;
+};
 
 export type Sessions = {
 	/**
@@ -80,7 +85,7 @@ export function createSessions({clock, lookup}: SessionsOptions): Sessions {
 			closing.signal.throwIfAborted();
 		}
 		entry.failures = 0;
-		return {ssh, follower: createFollower(ssh, clock)};
+		return {ssh, follower: createFollower(ssh, clock), bulk: createTurns(limits.slurmTransfers)};
 	};
 
 	/** Who opens it waits; others wait with it, and try by themselves where it fails for what concerns its opener alone. */

@@ -16,7 +16,7 @@ import type {Clock} from '../../system/time/clock.js';
 import type {ArtifactStore} from '../artifact-store.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {Seals} from '../seal.js';
-import {accessOf} from './access.js';
+import {accessOf, type Access} from './access.js';
 import {Held, Refused} from './held.js';
 import {beginning, remove, step, type Told} from './job-steps.js';
 import {remotePathOf} from './results.js';
@@ -53,6 +53,8 @@ type Worker = {
 	/** What it does now is not wanted any more. */
 	interrupt: () => void;
 	readonly kept: StepParts['kept'];
+	/** What it logged in with last. */
+	access: Access | undefined;
 };
 
 const plural = 'slurmjobs';
@@ -71,7 +73,7 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		return job?.metadata.uid === uid ? job : undefined;
 	};
 	const start = (key: ObjectKey, {metadata: {uid}}: SlurmJob): void => {
-		const worker: Worker = {uid, wake: () => undefined, interrupt: () => undefined, kept: {}};
+		const worker: Worker = {uid, wake: () => undefined, interrupt: () => undefined, kept: {}, access: undefined};
 		workers.set(key, worker);
 		work(key, worker)
 			.catch((error: unknown) => {
@@ -93,10 +95,30 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 	const news = (key: ObjectKey, job: SlurmJob, more: Partial<SlurmNews> & {readonly to: SlurmPhase}): Promise<void> =>
 		tell(key, {type: 'slurmNews', uid: job.metadata.uid, from: slurmPhaseOf(job), ...more});
 
+	/** One that is deleted together with its Secret, as with its namespace, is ended in Slurm with what it logged in with last. */
+	const accessFor = (job: SlurmJob, worker: Worker | undefined): Access => {
+		try {
+			const access = accessOf(accessParts, job);
+			if (worker !== undefined) worker.access = access;
+			return access;
+		} catch (error) {
+			const isSecretGone = error instanceof Held && error.reason === 'SecretMissing';
+			const isGoing =
+				isDeleted(job) || current(objectKey(plural, job.metadata.namespace, job.metadata.name), job.metadata.uid) === undefined;
+			if (!isSecretGone || !isGoing || worker?.access === undefined) throw error;
+			return worker.access;
+		}
+	};
+
 	/** Over the connection of a job's login. A key that is seen for the first time is committed before it is trusted. */
-	const over = <Value>(key: ObjectKey, job: SlurmJob, stopping: AbortSignal, act: (session: Session) => Promise<Value>): Promise<Value> =>
+	const over = async <Value>(
+		key: ObjectKey,
+		job: SlurmJob,
+		{stopping, worker}: {readonly stopping: AbortSignal; readonly worker?: Worker | undefined},
+		act: (session: Session) => Promise<Value>,
+	): Promise<Value> =>
 		sessions.use(
-			accessOf(accessParts, job),
+			accessFor(job, worker),
 			{
 				signal: stopping,
 				onFirstKey: async hostKey => {
@@ -121,7 +143,7 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		const told: Told | undefined =
 			slurmPhaseOf(job) === 'Pending'
 				? beginning(job, accessOf(accessParts, job))
-				: await over(key, job, stopping, session => step(partsOf(session, stopping, worker), job));
+				: await over(key, job, {stopping, worker}, session => step(partsOf(session, stopping, worker), job));
 		const now = current(key, job.metadata.uid);
 		if (told === undefined || now === undefined) return;
 		const isHeld = now.status?.conditions?.some(({type}) => type === 'Reachable') === true;
@@ -129,11 +151,11 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		await news(key, now, {...told, from: slurmPhaseOf(job), ...(isHeld ? {held: null} : {})});
 	};
 
-	const release = async (key: ObjectKey, job: SlurmJob): Promise<void> => {
+	const release = async (key: ObjectKey, worker: Worker, job: SlurmJob): Promise<void> => {
 		if (job.status?.isReleased !== undefined || job.status?.folder === undefined) return;
 		const {uid} = job.metadata;
 		try {
-			await over(key, job, signal, session => remove(partsOf(session, signal, {kept: {}}), job));
+			await over(key, job, {stopping: signal, worker}, session => remove(partsOf(session, signal, worker), job));
 			await tell(key, {type: 'slurmReleased', uid, how: 'released'});
 		} catch (error) {
 			// Nothing of it can be there where no login was ever taken.
@@ -141,6 +163,14 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 			if (!isUnborn || (error instanceof Held && error.reason !== 'SecretMissing' && error.reason !== 'HostNotListed')) throw error;
 			await tell(key, {type: 'slurmReleased', uid, how: 'givenUp'});
 		}
+	};
+
+	/** The record did not wait: one try, with what is known of it. */
+	const abandon = (key: ObjectKey, worker: Worker | undefined, job: SlurmJob): void => {
+		worker?.interrupt();
+		if (job.status?.folder === undefined || job.status.isReleased !== undefined) return;
+		const stopping = signal;
+		over(key, job, {stopping, worker}, session => remove(partsOf(session, signal, {kept: {}}), job)).catch(noted);
 	};
 
 	async function work(key: ObjectKey, worker: Worker): Promise<void> {
@@ -153,7 +183,7 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 			const stopping = new AbortController();
 			worker.interrupt = () => stopping.abort(new Error('the job is being deleted'));
 			try {
-				await (isDeleted(job) ? release(key, job) : go(key, worker, job, AbortSignal.any([signal, stopping.signal])));
+				await (isDeleted(job) ? release(key, worker, job) : go(key, worker, job, AbortSignal.any([signal, stopping.signal])));
 				failures = 0;
 				// A record that has not gone on is not asked again at once.
 				if (current(key, worker.uid) === job && !isFollowed(job)) await pauseOr(clock, woken, limits.slurmPauseMs);
@@ -176,8 +206,11 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		const now = current(key, uid);
 		if (now === undefined) return 0;
 		if (error instanceof Refused && !isDeleted(now) && neverSubmitted(now)) {
-			await news(key, now, {to: 'Failed', facts: {outcome: {phase: 'Failed', reason, message}}}).catch(onProblem);
-			return 0;
+			const facts = {outcome: {phase: 'Failed' as const, reason, message}};
+			return news(key, now, {to: 'Failed', facts}).then(
+				() => 0,
+				(failed: unknown) => (onProblem(failed), backOffMs),
+			);
 		}
 		if (!isHeldBy(now, {reason, message})) await news(key, now, {to: slurmPhaseOf(now), held: {reason, message}}).catch(onProblem);
 		if (error instanceof Refused) return limits.slurmRefusedPauseMs;
@@ -196,9 +229,10 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 			if (!isOpen || signal.aborted) return;
 			const changed = parseObjectKey(key).plural;
 			if (changed === 'secrets' || changed === 'clusterconfigs') for (const worker of workers.values()) worker.wake();
-			if (changed !== plural || after === undefined) return;
-			const job = after.object as SlurmJob;
+			if (changed !== plural) return;
 			const worker = workers.get(key);
+			if (after === undefined) return before === undefined ? undefined : abandon(key, worker, before.object as SlurmJob);
+			const job = after.object as SlurmJob;
 			if (worker === undefined) {
 				if (isWork(job)) start(key, job);
 				return;
@@ -212,7 +246,7 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 			const key = objectKey(plural, job.metadata.namespace, job.metadata.name);
 			try {
 				const stopping = AbortSignal.any([signal, asked]);
-				return await over(key, job, stopping, ({ssh}) => ssh.files.read(remotePathOf(job, name), position, most, stopping));
+				return await over(key, job, {stopping}, ({ssh}) => ssh.files.read(remotePathOf(job, name), position, most, stopping));
 			} catch (error) {
 				if (asked.aborted || !(error instanceof Held || error instanceof Refused)) throw error;
 				throw new AppError('ERR_NOT_REACHABLE', {message: error.message}, error);
@@ -226,6 +260,9 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		},
 	};
 }
+
+/** Nobody is there any more who could be told. */
+const noted = (): void => undefined;
 
 const isDeleted = ({metadata}: SlurmJob): boolean => metadata.deletionTimestamp !== undefined;
 

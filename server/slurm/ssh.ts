@@ -46,7 +46,8 @@ export type Ran = {
 export type RunOptions = {readonly input: string; readonly ms: number; readonly signal: AbortSignal};
 
 export type RemoteFiles = {
-	readonly write: (path: string, bytes: Uint8Array, mode: number, signal: AbortSignal) => Promise<void>;
+	/** The content is read when it is its turn. */
+	readonly write: (path: string, read: () => Promise<Uint8Array>, mode: number, signal: AbortSignal) => Promise<void>;
 	/** At most so many bytes from there; none at the end. Undefined: there is no such file. */
 	readonly read: (path: string, position: number, most: number, signal: AbortSignal) => Promise<Buffer | undefined>;
 };
@@ -196,6 +197,20 @@ function sshOf(client: Client, hostKey: HostKey, clock: Clock): Ssh {
 	};
 	client.on('error', error => lose(unreachable(`the connection was lost: ${error.message}`)));
 	client.on('close', () => lose(unreachable('the connection was closed')));
+	const close = (error: SshError): void => {
+		lose(error);
+		client.end();
+		client.destroy();
+	};
+	/** What is not answered in time would keep its place at the login node, however often it is tried again: the connection goes with it. */
+	const inTime: InTime = async (ms, what, work) => {
+		const cancel = clock.after(ms, () => close(unreachable(`${what} within ${ms / 1_000} s`)));
+		try {
+			return await work;
+		} finally {
+			cancel();
+		}
+	};
 	/** Rejects as soon as the connection is lost: nothing that was asked for over it is answered then. */
 	const unlessLost = <Value>(work: () => Promise<Value>): Promise<Value> =>
 		new Promise((resolve, reject) => {
@@ -209,18 +224,19 @@ function sshOf(client: Client, hostKey: HostKey, clock: Clock): Ssh {
 	const transfers = createTurns(limits.slurmTransfers);
 	let sftp: Promise<SFTPWrapper> | undefined;
 	const sftpOf = (): Promise<SFTPWrapper> => {
-		sftp ??= openSftp(client).then(wrapper => {
+		sftp ??= inTime(limits.slurmCommandMs, noSftp, openSftp(client)).then(wrapper => {
 			wrapper.once('close', () => (sftp = undefined));
 			return wrapper;
 		});
 		sftp.catch(() => (sftp = undefined));
 		return sftp;
 	};
-	const transfer = <Value>(signal: AbortSignal, work: (sftp: SFTPWrapper) => Promise<Value>): Promise<Value> =>
+	const transfer = <Value>(signal: AbortSignal, work: (files: Sftp) => Promise<Value>): Promise<Value> =>
 		transfers.take(signal, () =>
 			unlessLost(async () => {
 				files++;
-				return work(await sftpOf());
+				const wrapper = await sftpOf();
+				return work({sftp: wrapper, answered: step => inTime(limits.slurmCommandMs, noSftp, step), signal});
 			}),
 		);
 	return {
@@ -229,39 +245,37 @@ function sshOf(client: Client, hostKey: HostKey, clock: Clock): Ssh {
 			commands.take(options.signal, () =>
 				unlessLost(() => {
 					programs++;
-					return runProgram(client, clock, command, options);
+					return inTime(options.ms, 'a program did not end', runProgram(client, command, options));
 				}),
 			),
 		files: {
-			write: (path, bytes, mode, signal) => transfer(signal, wrapper => writeFile(wrapper, path, bytes, mode)),
-			read: (path, position, most, signal) => transfer(signal, wrapper => readFile(wrapper, path, position, most)),
+			write: (path, read, mode, signal) => transfer(signal, async by => writeFile(by, path, await read(), mode)),
+			read: (path, position, most, signal) => transfer(signal, by => readFile(by, path, position, most)),
 		},
 		isOpen: () => lost === undefined,
 		counts: () => ({programs, files}),
-		close() {
-			lose(unreachable('the connection was closed'));
-			client.end();
-			client.destroy();
-		},
+		close: () => close(unreachable('the connection was closed')),
 	};
 }
 
+/** Gives what is waited for; where that is late, the connection is lost. */
+type InTime = <Value>(ms: number, what: string, work: Promise<Value>) => Promise<Value>;
+
+const noSftp = 'SFTP did not answer';
+
 // ---- programs ----------------------------------------------------------------------------------------------------------------
 
-function runProgram(client: Client, clock: Clock, command: string, {input, ms, signal}: RunOptions): Promise<Ran> {
+function runProgram(client: Client, command: string, {input, signal}: RunOptions): Promise<Ran> {
 	return new Promise((resolve, reject) => {
-		const cancel = clock.after(ms, () => reject(unreachable(`a program did not end within ${ms / 1_000} s`)));
 		const stopped = (): void => reject(signal.reason as Error);
 		signal.addEventListener('abort', stopped, {once: true});
-		const settle = (): void => {
-			cancel();
-			signal.removeEventListener('abort', stopped);
-		};
+		const settle = (): void => signal.removeEventListener('abort', stopped);
 		client.exec(command, (error, channel) => {
 			if (error !== undefined) {
 				settle();
 				return reject(unreachable(`no program could be run: ${error.message}`));
 			}
+			if (signal.aborted) return channel.close();
 			signal.addEventListener('abort', () => channel.close(), {once: true});
 			endOf(channel).then(resolve, reject).finally(settle);
 			channel.end(input);
@@ -305,21 +319,43 @@ const openSftp = (client: Client): Promise<SFTPWrapper> =>
 /** What the login node says of a file: it is full, say, or may not be written. */
 export class RemoteFileError extends Error {}
 
-const writeFile = (sftp: SFTPWrapper, path: string, bytes: Uint8Array, mode: number): Promise<void> =>
-	new Promise((resolve, reject) =>
-		sftp.writeFile(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {mode}, error =>
-			error === undefined || error === null ? resolve() : reject(new RemoteFileError(`${path} could not be written: ${error.message}`)),
-		),
-	);
+type Sftp = {
+	readonly sftp: SFTPWrapper;
+	/** Each step has its time. */
+	readonly answered: <Value>(step: Promise<Value>) => Promise<Value>;
+	/** Nobody waits any more: it goes on no further than its step. */
+	readonly signal: AbortSignal;
+};
 
-async function readFile(sftp: SFTPWrapper, path: string, position: number, most: number): Promise<Buffer | undefined> {
-	const handle = await opened(sftp, path);
+async function writeFile({sftp, answered, signal}: Sftp, path: string, bytes: Uint8Array, mode: number): Promise<void> {
+	const failed = (error: Error): RemoteFileError => new RemoteFileError(`${path} could not be written: ${error.message}`);
+	const done = (act: (told: (error?: Error | null) => void) => void): Promise<void> =>
+		answered(new Promise((resolve, reject) => act(error => (error === undefined || error === null ? resolve() : reject(failed(error))))));
+	const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	let handle: Buffer = Buffer.alloc(0);
+	await done(told => sftp.open(path, 'w', {mode}, (error, opened) => ((handle = opened), told(error))));
+	try {
+		for (let at = 0; at < content.length; at += writtenBytes) {
+			signal.throwIfAborted();
+			await done(told => sftp.write(handle, content, at, Math.min(writtenBytes, content.length - at), at, told));
+		}
+	} catch (error) {
+		sftp.close(handle, () => undefined);
+		throw error;
+	}
+	// What does not fit may be told only now.
+	await done(told => sftp.close(handle, told));
+}
+
+async function readFile({sftp, answered, signal}: Sftp, path: string, position: number, most: number): Promise<Buffer | undefined> {
+	const handle = await answered(opened(sftp, path));
 	if (handle === undefined) return undefined;
 	const chunks: Buffer[] = [];
 	let at = position;
 	try {
 		while (at < position + most) {
-			const chunk = await pieceOf(sftp, handle, at, Math.min(pieceBytes, position + most - at));
+			signal.throwIfAborted();
+			const chunk = await answered(pieceOf(sftp, handle, at, Math.min(pieceBytes, position + most - at)));
 			if (chunk.length === 0) break;
 			chunks.push(chunk);
 			at += chunk.length;
@@ -332,6 +368,8 @@ async function readFile(sftp: SFTPWrapper, path: string, position: number, most:
 
 /** What every server of SFTP gives at once. */
 const pieceBytes = 32_768;
+/** The package makes of it what the server takes at once. */
+const writtenBytes = 262_144;
 const noSuchFile = 2;
 const endOfFile = 1;
 

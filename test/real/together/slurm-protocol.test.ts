@@ -1,5 +1,7 @@
 // SlurmJobs against a login node in this process: logins by password, connections that are cut in the middle, and a Slurm that does not answer.
 
+import {existsSync, readdirSync} from 'node:fs';
+import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {SlurmJob} from '../../../api/kinds/slurmjob.js';
 import {openHome, type Home} from '../../../bench/rigs/cluster/home.js';
@@ -94,4 +96,46 @@ test('a login node that the cluster does not list is not connected to, until it 
 	t.is(server.connections(), 0);
 	await home.fine('config', 'set', 'slurm.hosts', server.host);
 	await phase(home, 'unlisted', 'Succeeded');
+});
+
+const foldersOf = ({home}: SshServer): readonly string[] => {
+	const place = path.join(home, '.troupe');
+	return existsSync(place) ? readdirSync(place) : [];
+};
+
+test('a job that is deleted while it is compiled ends at the login node at once, also by --force', async t => {
+	const {server, home} = await open(t);
+	for (const words of [[], ['--force']]) {
+		const name = `slow${words.join('')}`;
+		const started = path.join(server.home, name);
+		await submit(home, server, name, {compileCommands: [`touch ${started}`, 'sleep 600']});
+		await eventually('it is being compiled', () => Promise.resolve(existsSync(started)));
+		await home.fine('delete', 'slurmjob', name, ...words);
+		await eventually(
+			'its folder is gone',
+			() => Promise.resolve(foldersOf(server).length === 0),
+			() => foldersOf(server).join(' '),
+			60_000,
+		);
+		t.is(server.submitted(), 0);
+	}
+});
+
+test('a job that is deleted after its Secret is ended at the login node all the same', async t => {
+	const {server, home} = await open(t);
+	server.failing('squeue', 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)');
+	await submit(home, server, 'orphan');
+	await phase(home, 'orphan', 'Submitting');
+	await eventually('it has tried', async () => (await read(home, 'orphan')).status?.conditions?.[0]?.reason === 'SlurmUnavailable');
+	t.is(foldersOf(server).length, 1);
+	await home.fine('delete', 'secret', 'orphan-ssh');
+	await home.fine('delete', 'slurmjob', 'orphan', '--wait=false');
+	server.failing('squeue', undefined);
+	await eventually(
+		'its folder is gone',
+		() => Promise.resolve(foldersOf(server).length === 0),
+		() => foldersOf(server).join(' '),
+		60_000,
+	);
+	t.is(server.submitted(), 0);
 });

@@ -1,7 +1,7 @@
 // The scripts of SlurmJobs: what a user wrote is data in them, whatever it is.
 
 import {execFileSync, spawnSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -16,6 +16,8 @@ import {
 	reportScript,
 	submitScript,
 } from '../../../server/slurm/scripts.js';
+import {limits} from '../../../api/limits.js';
+import {readReport} from '../../../server/slurm/slurm-output.js';
 import {aSlurmJob} from './_slurm.js';
 
 const filesOf = (spec: Partial<SlurmJobSpec>): Readonly<Record<string, string>> => jobFiles(aSlurmJob(spec));
@@ -105,4 +107,15 @@ test('commands end at the first that fails', t => {
 	const {codes, read} = ranAs(t, aSlurmJob({runCommands: ['echo a > ran', 'false', 'echo b >> ran']}), ['7']);
 	t.deepEqual(codes, [1]);
 	t.is(read('work/ran'), 'a\n');
+});
+
+test('however many files match, the end of a job can be read', t => {
+	const home = mkdtempSync(path.join(tmpdir(), 'troupe-slurm-'));
+	t.teardown(() => rmSync(home, {recursive: true, force: true}));
+	const job = aSlurmJob({resultFiles: ['*']});
+	const work = path.join(home, '.troupe', job.metadata.uid, 'work');
+	mkdirSync(work, {recursive: true});
+	for (let index = 0; index < limits.slurmFoundFiles + 100; index++) writeFileSync(path.join(work, `file-${index}`), '');
+	const out = execFileSync('bash', ['-s'], {input: reportScript(job, undefined), env: {...process.env, HOME: home}, encoding: 'utf8'});
+	t.is(readReport(out)?.files.length, limits.slurmFoundFiles);
 });
