@@ -88,13 +88,15 @@ async function* contentOf(
 			if (left.bytes > 0) yield* artifacts?.read(artifact.digest, left) ?? missing(artifact);
 			return undefined;
 		}
-		if (isSlurmEnd(slurmPhaseOf(job)) || job.metadata.deletionTimestamp !== undefined) return undefined;
+		// What was too large to be fetched is at the login node still.
+		const isOver = isSlurmEnd(slurmPhaseOf(job));
+		if ((isOver && job.status?.jobId === undefined) || job.metadata.deletionTimestamp !== undefined) return undefined;
 		const piece =
 			job.status?.folder === undefined ? undefined : await slurm?.readFile(job, name, position, limits.artifactChunkBytes, signal);
 		position += piece?.length ?? 0;
 		if (looks === 0 || (piece?.length ?? 0) > 0) yield piece ?? new Uint8Array();
 		if ((piece?.length ?? 0) > 0) continue;
-		if (!follows) return undefined;
+		if (!follows || isOver) return undefined;
 		await pause(clock, signal, limits.slurmLogPauseMs);
 	}
 }

@@ -20,8 +20,8 @@ export type Access = {
 	/** As people write it. */
 	readonly host: string;
 	readonly login: SshLogin;
-	/** Fingerprints of which the node has to show one; none: the first that is seen is taken. */
-	readonly pins: readonly string[];
+	/** Fingerprints of which the node has to show one; none: the first that is seen is taken. To be asked for only where one has been shown. */
+	readonly pins: () => readonly string[];
 	readonly keyTypes: readonly string[];
 	/** Those of the cluster, for what the name of the host leads to. */
 	readonly hosts: readonly string[];
@@ -49,7 +49,8 @@ export function accessOf(parts: AccessParts, job: SlurmJob): Access {
 	const {hostKey: pinned} = job.spec ?? {};
 	if (pinned === undefined && known?.length === 0)
 		throw new Refused('HostKeyUnknown', `the entry known_hosts of the Secret "${job.spec?.secretName ?? ''}" has no key of ${host}`);
-	const pins = pinned === undefined ? (known?.map(({fingerprint}) => fingerprint) ?? seenBefore(parts, job, host)) : [pinned];
+	const pins = (): readonly string[] =>
+		pinned === undefined ? (known?.map(({fingerprint}) => fingerprint) ?? seenBefore(parts, job, host)) : [pinned];
 	const digest = createHash('sha256').update(JSON.stringify(login)).digest('hex');
 	return {place, host, login, pins, keyTypes: known?.map(({type}) => type) ?? [], hosts, sessionKey: `${host} ${login.username} ${digest}`};
 }

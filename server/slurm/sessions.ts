@@ -77,7 +77,7 @@ export function createSessions({clock, lookup}: SessionsOptions): Sessions {
 			signal: closing.signal,
 			judge: async key => {
 				judgeKey(access, key);
-				if (access.pins.length === 0) await onFirstKey(key.fingerprint);
+				if (access.pins().length === 0) await onFirstKey(key.fingerprint);
 			},
 		});
 		if (closing.signal.aborted) {
@@ -133,7 +133,7 @@ export function createSessions({clock, lookup}: SessionsOptions): Sessions {
 				const session = await opened(access, entry, options);
 				// Who came after the first has not judged the key yet.
 				judgeKey(access, session.ssh.hostKey);
-				if (access.pins.length === 0) await options.onFirstKey(session.ssh.hostKey.fingerprint);
+				if (access.pins().length === 0) await options.onFirstKey(session.ssh.hostKey.fingerprint);
 				return await unlessAborted(options.signal, () => work(session));
 			} catch (error) {
 				throw heldBy(error, access);
@@ -170,7 +170,8 @@ const newEntry = (): Entry => ({
 
 const noted = (): void => undefined;
 
-function judgeKey({pins, host}: Access, {fingerprint, type}: HostKey): void {
+function judgeKey({pins: pinsOf, host}: Access, {fingerprint, type}: HostKey): void {
+	const pins = pinsOf();
 	if (pins.length === 0 || pins.includes(fingerprint)) return;
 	throw new Refused(
 		'HostKeyMismatch',

@@ -4,10 +4,11 @@ import {mkdtemp, readdir, readFile, rm, stat} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Readable} from 'node:stream';
+import {AppError} from '../../api/errors.js';
 import {archiveBounds} from '../../system/archive/bounds.js';
 import {unpackArchive} from '../../system/archive/unpack.js';
 import type {ArtifactStore} from '../artifact-store.js';
-import {Held} from './held.js';
+import {Held, Refused} from './held.js';
 
 export type Sources = {
 	/** Paths, those of outer folders first. */
@@ -20,7 +21,7 @@ export type SourceFile = {readonly name: string; readonly isProgram: boolean; re
 
 const none: Sources = {folders: [], files: [], close: () => Promise.resolve()};
 
-/** Rejects with `Held` while they are not there. */
+/** Rejects with `Held` while they are not there, with `Refused` where the artifact is no archive: a result of another job, say. */
 export async function sourcesOf(artifacts: Pick<ArtifactStore, 'read'>, digest: string | undefined): Promise<Sources> {
 	if (digest === undefined) return none;
 	const pieces = artifacts.read(digest);
@@ -51,6 +52,7 @@ export async function sourcesOf(artifacts: Pick<ArtifactStore, 'read'>, digest: 
 		};
 	} catch (error) {
 		await close();
-		throw error;
+		const isWrong = error instanceof AppError && (error.code === 'ERR_INVALID' || error.code === 'ERR_TOO_LARGE');
+		throw isWrong ? new Refused('BadSources', `spec.artifact is no archive of sources: ${error.message}`) : error;
 	}
 }

@@ -81,7 +81,7 @@ export async function connectSsh(options: SshOptions): Promise<Ssh> {
 	const deadline = new AbortController();
 	const cancel = options.clock.after(limits.slurmConnectMs, () => deadline.abort());
 	const ending = AbortSignal.any([signal, deadline.signal]);
-	const socket = connectTcp({host: place.host.replace(/^\[|\]$/g, ''), port: place.port, lookup: options.lookup});
+	const socket = connectTcp({host: place.host.replace(/^\[|\]$/g, ''), port: place.port, lookup: options.lookup, noDelay: true});
 	const end = (): void => void socket.destroy(signal.aborted ? (signal.reason as Error) : late(place));
 	ending.addEventListener('abort', end, {once: true});
 	try {

@@ -86,7 +86,7 @@ export async function openSshServer(t: Owner, method: 'password' | 'keyboard-int
 		});
 	});
 	// Behind a door of its own, whose connections can be cut.
-	const door = net.createServer(socket => {
+	const door = net.createServer({noDelay: true}, socket => {
 		sockets.add(socket);
 		socket.on('close', () => sockets.delete(socket));
 		socket.on('error', () => undefined);

@@ -4,6 +4,7 @@ import {existsSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {SlurmJob} from '../../../api/kinds/slurmjob.js';
+import {limits} from '../../../api/limits.js';
 import {openHome, type Home} from '../../../bench/rigs/cluster/home.js';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {openSshServer, type SshServer} from './_ssh-server.js';
@@ -138,4 +139,28 @@ test('a job that is deleted after its Secret is ended at the login node all the 
 		60_000,
 	);
 	t.is(server.submitted(), 0);
+});
+
+test('output that is too large to be fetched is read at the login node, also when the job is over', async t => {
+	const {server, home} = await open(t);
+	const bytes = limits.slurmResultFileBytes + 1_000_000;
+	await submit(home, server, 'large', {runCommands: [`head -c ${bytes} /dev/zero`]});
+	const {status} = await phase(home, 'large', 'Succeeded');
+	t.regex(status?.outcome?.message ?? '', /not fetched: slurm\.out \(\d+ bytes\)/);
+	const client = await home.client();
+	const path = '/apis/troupe.dev/v1/namespaces/default/slurmjobs/large/log';
+	for (const query of [{}, {follow: true}]) {
+		let count = 0;
+		for await (const piece of await client.stream({path, query, accept: 'text/plain'})) count += piece.length;
+		// A profile says something, too.
+		t.true(count >= bytes, String(count));
+	}
+});
+
+test('an artifact that is no archive of sources ends its job, with that', async t => {
+	const {server, home} = await open(t);
+	await submit(home, server, 'first', {resultFiles: ['*']});
+	const {digest: artifact} = (await phase(home, 'first', 'Succeeded')).status?.artifacts?.[0] ?? {};
+	await submit(home, server, 'second', {artifact});
+	t.like((await phase(home, 'second', 'Failed')).status?.outcome, {reason: 'BadSources'});
 });

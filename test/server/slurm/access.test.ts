@@ -78,18 +78,18 @@ test('the agent of the server is for jobs without a Secret, and only where an ad
 test('which key is expected: the one of the spec, those of known_hosts, or what was seen before', t => {
 	const key = Buffer.from('key').toString('base64');
 	const known = world({hosts}, {...login, known_hosts: `login.example ssh-ed25519 ${key}\n`});
-	t.deepEqual(known.access({hostKey: pin}).pins, [pin]);
-	t.is(known.access({}).pins.length, 1);
+	t.deepEqual(known.access({hostKey: pin}).pins(), [pin]);
+	t.is(known.access({}).pins().length, 1);
 	t.deepEqual(known.access({}).keyTypes, ['ssh-ed25519']);
 	t.like(
 		t.throws(() => known.access({submitHost: 'a.hpc.example'})),
 		{reason: 'HostKeyUnknown'},
 	);
 	const {access, cluster} = world({hosts}, login);
-	t.deepEqual(access({}).pins, []);
-	t.deepEqual(access({}, {phase: 'Queued', hostKey: pin}).pins, [pin]);
+	t.deepEqual(access({}).pins(), []);
+	t.deepEqual(access({}, {phase: 'Queued', hostKey: pin}).pins(), [pin]);
 	const other = aSlurmJob({}, {phase: 'Queued', host: 'login.example', hostKey: pin});
 	cluster.put({...other, metadata: {...other.metadata, name: 'other', uid: 'uid-of-other'}});
-	t.deepEqual(access({}).pins, [pin]);
-	t.deepEqual(access({submitHost: 'a.hpc.example'}).pins, []);
+	t.deepEqual(access({}).pins(), [pin]);
+	t.deepEqual(access({submitHost: 'a.hpc.example'}).pins(), []);
 });
