@@ -101,9 +101,7 @@ async function* contentOf(
 	}
 }
 
-// eslint-disable-next-line require-yield
-async function* missing({name}: Artifact): AsyncGenerator<Uint8Array> {
-	await Promise.resolve();
+function missing({name}: Artifact): never {
 	throw new AppError('ERR_NOT_FOUND', {resource: 'artifacts', name});
 }
 

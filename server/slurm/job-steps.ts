@@ -128,6 +128,8 @@ async function conclude(parts: StepParts, job: SlurmJob, state: string | undefin
 	const spec = job.spec ?? {runCommands: []};
 	for (let tries = 1; ; tries++) {
 		const report = await reportOf(parts, job);
+		// Slurm has two of that name, as after a submission that it took too late to answer: only the first one does anything.
+		if (report.owner !== undefined && report.owner !== job.status?.jobId) return {to: slurmPhaseOf(job), facts: {jobId: report.owner}};
 		// It was begun anew between the two looks.
 		if (report.isUnderWay) return undefined;
 		const verdict = verdictOf(spec, report);
@@ -144,7 +146,7 @@ const reportTries = 4;
 
 async function reportOf(parts: StepParts, job: SlurmJob): Promise<Report> {
 	const ended = await ran(parts, reportScript(job, job.status?.jobId));
-	const none: Report = {endings: new Map(), exitCodes: new Map(), files: [], compileLog: undefined, isUnderWay: false};
+	const none: Report = {endings: new Map(), exitCodes: new Map(), files: [], compileLog: undefined, owner: undefined, isUnderWay: false};
 	if (saidOf(ended.out, 'gone') !== undefined) return none;
 	const report = readReport(ended.out);
 	if (report === undefined) throw unknown('the end of the job could not be read', ended);

@@ -206,6 +206,7 @@ export function reportScript(job: SlurmJob, id: string | undefined): string {
 					`sacct -n -P -X -j ${id} -o JobID,State,ExitCode,Start,End,NodeList 2> /dev/null | sed 's/^/${mark}a /'`,
 				]),
 		`for each in exit/*; do [ -f "$each" ] && echo "${mark}x \${each#exit/}|$(cat "$each")"; done`,
+		`[ -s owner ] && echo "${mark}o $(cat owner)"`,
 		`[ -f compile.log ] && stat -L -c '${mark}c %s' compile.log`,
 		'cd work || exit 70',
 		'shopt -s nullglob',

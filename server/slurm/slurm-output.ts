@@ -153,6 +153,8 @@ export type Report = {
 	readonly files: readonly RemoteFile[];
 	/** Bytes of what compiling has said. */
 	readonly compileLog: number | undefined;
+	/** The number of the job that is the one that runs, as the first batch script of the folder has written it; undefined: none has begun. */
+	readonly owner: string | undefined;
 	/** Some of it waits or runs, as Slurm says now. */
 	readonly isUnderWay: boolean;
 };
@@ -164,6 +166,7 @@ export function readReport(out: string): Report | undefined {
 	const exitCodes = new Map<string, number>();
 	const files = new Map<string, RemoteFile>();
 	let compileLog: number | undefined;
+	let owner: string | undefined;
 	let isWhole = false;
 	for (const {word, rest} of saidLines(out))
 		switch (word) {
@@ -184,6 +187,9 @@ export function readReport(out: string): Report | undefined {
 			case 'c':
 				compileLog = sizeOf(rest);
 				break;
+			case 'o':
+				if (/^[1-9]\d{0,9}$/.test(rest)) owner = rest;
+				break;
 			case 'f': {
 				const [, size = '', name = ''] = /^(\d+) (.*)$/.exec(rest) ?? [];
 				const bytes = sizeOf(size);
@@ -195,7 +201,7 @@ export function readReport(out: string): Report | undefined {
 	// What slurmctld says is newer than what has come to the accounts.
 	const endings = new Map([...fromAccounts, ...fromControl]);
 	const isUnderWay = [...endings.values()].some(({state}) => !endStates.has(state));
-	return {endings, exitCodes, files: [...files.values()], compileLog, isUnderWay};
+	return {endings, exitCodes, files: [...files.values()], compileLog, owner, isUnderWay};
 }
 
 function sizeOf(text: string): number | undefined {

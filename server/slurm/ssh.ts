@@ -154,7 +154,7 @@ function handshake(options: SshOptions, client: Client, socket: Socket): Promise
 	});
 }
 
-/** The types that are known come first: any other key of the host says nothing. */
+/** The known types come first: another key of the host says nothing. */
 function algorithmsOf(types: readonly string[]): {readonly algorithms?: {serverHostKey: ServerHostKeyAlgorithm[]}} {
 	const wanted = types.flatMap(type => (type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'] : [type]));
 	const known = wanted.filter((type): type is ServerHostKeyAlgorithm => hostKeyTypes.includes(type));

@@ -23,7 +23,9 @@ export type SshServer = {
 	/** How often sbatch was called. */
 	readonly submitted: () => number;
 	/** What a command of Slurm says from now on on stderr, as it fails; undefined: it does not fail any more. */
-	readonly failing: (command: 'squeue' | 'sbatch', words: string | undefined) => void;
+	/** What sbatch answers, though the job that runs has another number: as where it was taken twice. */
+	readonly saysNumber: (number: number) => void;
+	readonly breaks: (command: 'squeue' | 'sbatch', words: string | undefined) => void;
 };
 
 export async function openSshServer(t: Owner, method: 'password' | 'keyboard-interactive'): Promise<SshServer> {
@@ -108,7 +110,8 @@ export async function openSshServer(t: Owner, method: 'password' | 'keyboard-int
 		connections: () => connections,
 		cutAfter: text => void (cut = text),
 		submitted: () => (existsSync(count) ? readFileSync(count, 'utf8').length : 0),
-		failing: (command, words) => writeFileSync(path.join(home, `${command}.fails`), words ?? ''),
+		saysNumber: number => writeFileSync(path.join(home, 'number'), `${number}\n`),
+		breaks: (command, words) => writeFileSync(path.join(home, `${command}.fails`), words ?? ''),
 	};
 }
 
@@ -125,13 +128,13 @@ function writeSlurm(home: string, programs: string): void {
 name=$(sed -n 's/^#SBATCH --job-name=//p' "\${@: -1}")
 echo "$name" > ${home}/known
 SLURM_SUBMIT_DIR=$PWD SLURM_JOB_ID=41 bash "\${@: -1}" > slurm.out 2>&1
-echo 41`,
+cat ${home}/number 2> /dev/null || echo 41`,
 	);
 	script(
 		'squeue',
 		`while getopts 'harSt:u:n:j:o:' each; do case $each in n) name=$OPTARG;; j) id=$OPTARG;; esac; done
 [ -n "$name" ] && grep -qxF "$name" ${home}/known 2> /dev/null && echo 41
-[ "$id" = 41 ] && echo 'troupe:q 41|COMPLETED|N/A|n1|None'
+[ "$id" = 41 -o "$id" = 42 ] && echo "troupe:q $id|COMPLETED|N/A|n1|None"
 exit 0`,
 	);
 	script('scontrol', `echo 'JobId=41 JobName=a JobState=COMPLETED Reason=None ExitCode=0:0 NodeList=n1'`);

@@ -71,18 +71,26 @@ test('a connection that is cut when Slurm has the job and nobody has its number:
 	}
 });
 
+test('of two jobs that Slurm has for one, the one that runs is followed', async t => {
+	const {server, home} = await open(t);
+	server.saysNumber(42);
+	await submit(home, server, 'twice');
+	t.is((await phase(home, 'twice', 'Succeeded')).status?.jobId, '41');
+	t.regex(await home.fine('logs', 'slurmjob/twice'), /done\n$/);
+});
+
 test('a Slurm that does not answer is waited for, and asked before a job is given to it', async t => {
 	const {server, home} = await open(t);
-	server.failing('squeue', 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)');
+	server.breaks('squeue', 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)');
 	await submit(home, server, 'waits');
 	const held = async (): Promise<string | undefined> =>
 		(await read(home, 'waits')).status?.conditions?.find(({type}) => type === 'Reachable')?.reason;
 	await eventually('it says so', async () => (await held()) === 'SlurmUnavailable');
 	t.is(server.submitted(), 0);
-	server.failing('squeue', undefined);
+	server.breaks('squeue', undefined);
 	await phase(home, 'waits', 'Succeeded');
 	t.is(server.submitted(), 1);
-	server.failing('sbatch', 'sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified');
+	server.breaks('sbatch', 'sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified');
 	await submit(home, server, 'refused');
 	t.regex((await phase(home, 'refused', 'Failed')).status?.outcome?.message ?? '', /Invalid account/);
 });
@@ -124,14 +132,14 @@ test('a job that is deleted while it is compiled ends at the login node at once,
 
 test('a job that is deleted after its Secret is ended at the login node all the same', async t => {
 	const {server, home} = await open(t);
-	server.failing('squeue', 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)');
+	server.breaks('squeue', 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)');
 	await submit(home, server, 'orphan');
 	await phase(home, 'orphan', 'Submitting');
 	await eventually('it has tried', async () => (await read(home, 'orphan')).status?.conditions?.[0]?.reason === 'SlurmUnavailable');
 	t.is(foldersOf(server).length, 1);
 	await home.fine('delete', 'secret', 'orphan-ssh');
 	await home.fine('delete', 'slurmjob', 'orphan', '--wait=false');
-	server.failing('squeue', undefined);
+	server.breaks('squeue', undefined);
 	await eventually(
 		'its folder is gone',
 		() => Promise.resolve(foldersOf(server).length === 0),

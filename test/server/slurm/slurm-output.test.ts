@@ -150,3 +150,9 @@ test('indexes of an array are read as Slurm writes them', t => {
 	t.deepEqual(parseArrayIndexes('1,5-9:2%4'), {indexes: [1, 5, 7, 9], atOnce: 4});
 	for (const text of ['', '3-1', '1,1', 'a', '0-99999', '1-', '%4', '0-3%0']) t.is(parseArrayIndexes(text), undefined, text);
 });
+
+test('of two jobs of one name the one that owns the folder is told, and rubbish owns nothing', t => {
+	t.is(reportOf('troupe:o 41')?.owner, '41');
+	for (const rubbish of ['', '0', '-1', '41 42', '41;rm', 'x', '9'.repeat(40)])
+		t.is(reportOf(`troupe:o ${rubbish}`)?.owner, undefined, rubbish);
+});
