@@ -46,7 +46,9 @@ import {createLogReader} from './logs/log-reader.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import {explained, systemFailure} from './os/explained.js';
 import {openHostRoom} from './usage/host-room.js';
-import {takeSample, type Links} from './usage/sample.js';
+import {allFiguresOfProcesses} from './usage/process-figures.js';
+import {processesOf, readProcessTable} from './usage/process-table.js';
+import {takeSample, type Links, type Measured} from './usage/sample.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
 import {openMemory} from './volumes/memory.js';
@@ -343,16 +345,26 @@ function handlersOf(parts: Parts): Handlers {
 				done(succeeded(null));
 			}),
 		'usage.read'(_command, done) {
-			const measured = [...containers.running()].flatMap(({id, live}) =>
-				live === undefined ? [] : [{id, attempt: live.attempt, read: () => parts.groups.figures(id, live.attempt)}],
-			);
-			takeSample(measured, parts.clock, {links: linksOf(parts), room: parts.room}).then(
-				sample => done(succeeded(sample)),
-				(error: unknown) => done(systemFailure(error)),
-			);
+			measuredOf(parts)
+				.then(measured => takeSample(measured, parts.clock, {links: linksOf(parts), room: parts.room}))
+				.then(
+					sample => done(succeeded(sample)),
+					(error: unknown) => done(systemFailure(error)),
+				);
 		},
 		'logs.read': ({request}, done) => withPod(parts, request.id.uid, done, pod => logs.read(request, pod, done)),
 	};
+}
+
+/** By their control groups, and where a host has none by their processes. */
+async function measuredOf({containers, groups, clock}: Parts): Promise<readonly Measured[]> {
+	const table = groups === noGroups ? await readProcessTable(clock) : undefined;
+	return [...containers.running()].flatMap(({id, live}): Measured[] => {
+		if (live === undefined) return [];
+		const {attempt, started} = live;
+		if (table === undefined) return [{id, attempt, read: () => groups.figures(id, attempt)}];
+		return started === undefined ? [] : [{id, attempt, read: () => allFiguresOfProcesses(processesOf(started.process, table))}];
+	});
 }
 
 /** In turn with what makes it. Its address is another pod's to have once nothing says any more that it is this one's. */

@@ -838,6 +838,8 @@ export const limits = {
 	/** A file of the kernel that tells what is used, and the processes of one container that are looked at one by one. */
 	usageFileBytes: 262_144,
 	usageProcesses: 256,
+	/** Processes of a host without control groups that are looked at to find those of its containers. */
+	usageHostProcesses: 16_384,
 	/** Questions for it under way at one node. */
 	usageReaders: 64,
 	/** How long a server waits for a node to tell it. */

@@ -8,6 +8,9 @@ import {readSmall} from './small-file.js';
 import type {DiskFigures} from './traffic-figures.js';
 
 /** Of more than so many processes there are no figures. */
+export const allFiguresOfProcesses = (pids: readonly number[]): Figures => ({...disksOfProcesses(pids), ...figuresOfProcesses(pids)});
+
+/** The same without disks. */
 export function figuresOfProcesses(pids: readonly number[]): Figures {
 	if (pids.length === 0 || pids.length > limits.usageProcesses) return {cpuNanos: undefined, memoryBytes: undefined};
 	return {cpuNanos: sumOf(pids, 'stat', processNanos), memoryBytes: sumOf(pids, 'status', processBytes)};

@@ -467,7 +467,7 @@ export function runtimeContract(
 		const {node, containers} = await read();
 		t.deepEqual(containers.map(({id, attempt}) => `${id.uid}/${id.container}/${attempt}`).sort(), ['uid-1/main/0', 'uid-2/main/0']);
 		t.true((node.cpuNanos ?? -1) >= 0 && (node.memoryBytes ?? 0) > 0);
-		for (const {cpuNanos = 0, memoryBytes = 0} of containers) t.true(cpuNanos >= 0 && memoryBytes >= 0);
+		for (const {cpuNanos = -1, memoryBytes = -1} of containers) t.true(cpuNanos >= 0 && memoryBytes >= 0);
 		await stop({uid: 'uid-1', container: 'main'}, 0);
 		t.deepEqual(
 			(await read()).containers.map(({id}) => id.uid),

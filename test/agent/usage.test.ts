@@ -9,7 +9,8 @@ import {limits} from '../../api/limits.js';
 import {cpuNanosInV1, cpuNanosInV2, diskBytesInV1, diskBytesInV2, workingSetBytes} from '../../agent/usage/cgroup-figures.js';
 import {figuresOf, groupsOf} from '../../agent/usage/group-files.js';
 import {hostBytes, hostNanos, processBytes, processDisks, processNanos} from '../../agent/usage/proc-figures.js';
-import {disksOfProcesses, figuresOfProcesses} from '../../agent/usage/process-figures.js';
+import {allFiguresOfProcesses, disksOfProcesses, figuresOfProcesses} from '../../agent/usage/process-figures.js';
+import {processesOf, readProcessTable} from '../../agent/usage/process-table.js';
 import {takeSample, type Measured} from '../../agent/usage/sample.js';
 import {readSmall} from '../../agent/usage/small-file.js';
 import {hostDisks, hostTraffic, trafficOf} from '../../agent/usage/traffic-figures.js';
@@ -128,6 +129,24 @@ test('this very process has figures, one that is gone has none, and of very many
 	t.deepEqual(figuresOfProcesses([process.pid, 2 ** 30]).memoryBytes === undefined, false);
 	for (const pids of [[], [2 ** 30], Array.from({length: limits.usageProcesses + 1}, () => process.pid)])
 		t.deepEqual(figuresOfProcesses(pids), {cpuNanos: undefined, memoryBytes: undefined});
+});
+
+test('without control groups the processes of a container are those in the group of its shim, and all below these', async t => {
+	const program = {pid: 10, state: 'S', group: 9, startTime: 1};
+	const found = processesOf(program, {
+		groups: new Map([[9, [9, 10, 11, 14]], [12, [12]], [20, [20]]]),
+		children: new Map([[1, [9, 14, 20]], [9, [10]], [10, [11, 12]], [12, [13]], [20, [21]]]),
+	});
+	t.deepEqual([...found].sort(), [10, 11, 12, 13, 14], 'with 14, whose parent has ended, and 12, which leads a session of its own');
+	t.deepEqual(processesOf(program, {groups: new Map(), children: new Map([[10, [11]], [11, [10]]])}), [10, 11], 'read while they change');
+	const many = Array.from({length: 2 * limits.usageProcesses}, (_, index) => 100 + index);
+	const ofMany = processesOf(program, {groups: new Map(), children: new Map([[10, many]])});
+	t.is(ofMany.length, limits.usageProcesses + 1);
+	t.deepEqual(allFiguresOfProcesses(ofMany), {cpuNanos: undefined, memoryBytes: undefined});
+
+	const table = await readProcessTable(systemClock);
+	t.true(table.children.get(process.ppid)?.includes(process.pid));
+	t.true([...table.groups.values()].flat().includes(process.pid));
 });
 
 test('a sample has the host and all containers up to a bound, and lets other work between however long each takes', async t => {
