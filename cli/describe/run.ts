@@ -8,6 +8,7 @@ import type {RunState} from '../../actors/control/workflows/run-states.js';
 import type {RunNews} from '../../actors/workflows/run.js';
 import type {RunParts} from '../runs/parts.js';
 import {dataText, pathText, secondsText, short} from '../runs/path-lines.js';
+import {isHistoryMissing} from '../runs/read.js';
 import {inOneLine, type WidthOf} from '../screen/table.js';
 import {drawConditions, drawFields, drawSection, metadataFields, whenText, type Field} from './lines.js';
 
@@ -41,9 +42,18 @@ const leastPathLines = 3;
 /** The title of the path, the line that tells of what is before it, and the line of the cursor. */
 const roomAround = 3;
 
-function runFields(run: Run, {revision}: RunParts, nowMs: number): readonly Field[] {
+/** How many there are, and whether all of them are in its history. */
+function stepsText(run: Run, {records}: RunParts): string {
+	const {steps = 0} = run.status ?? {};
+	if (isHistoryMissing(run, records.length)) return `${steps} (their history is not at this server)`;
+	const {records: inHistory} = historyIn(run);
+	return inHistory < steps ? `${steps} (${inHistory} in its history)` : String(steps);
+}
+
+function runFields(run: Run, parts: RunParts, nowMs: number): readonly Field[] {
+	const {revision} = parts;
 	const {spec, status = {}} = run;
-	const {phase, revisionName, startTime, completionTime, steps = 0, output, error} = status;
+	const {phase, revisionName, startTime, completionTime, output, error} = status;
 	const of = revisionName === undefined ? '' : ` (${revisionName})`;
 	return [
 		['Workflow', spec?.workflow],
@@ -57,7 +67,7 @@ function runFields(run: Run, {revision}: RunParts, nowMs: number): readonly Fiel
 			'Took',
 			startTime === undefined || completionTime === undefined ? undefined : ageOf(Date.parse(completionTime) - Date.parse(startTime)),
 		],
-		['Steps', historyIn(run).records < steps ? `${steps} (${historyIn(run).records} in its history)` : String(steps)],
+		['Steps', stepsText(run, parts)],
 		['Start At', spec?.startAt],
 		['Input', dataText(spec?.input ?? {})],
 		['Output', output === undefined ? undefined : dataText(output)],

@@ -14,6 +14,7 @@ import type {HistoryPage, HistoryRecord} from '../../server/workflows/run-histor
 import type {Client} from '../client.js';
 import {getOne} from '../cluster/lists.js';
 import {failedError} from '../command.js';
+import {isOver} from './named.js';
 
 /** One run of one namespace. */
 export type RunPlace = {readonly namespace: string; readonly name: string};
@@ -50,6 +51,9 @@ export async function lastOf(
 	}
 	return {from, records};
 }
+
+/** Whether a run that is over has a history, and none of it was found: the file that has it is another server's, or went since there were too many. */
+export const isHistoryMissing = (run: Run, found: number): boolean => found === 0 && isOver(run) && historyIn(run).records > 0;
 
 export const placeOf = ({metadata}: Run): RunPlace => ({namespace: metadata.namespace ?? '', name: metadata.name});
 

@@ -3,10 +3,10 @@
 import {historyIn} from '../../api/kinds/run.js';
 import type {HistoryRecord} from '../../server/workflows/run-history.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
-import {type Invocation, usageError} from '../command.js';
+import {failedError, type Invocation, usageError} from '../command.js';
 import {runNamed} from '../runs/named.js';
 import {endingText, historyText} from '../runs/path-lines.js';
-import {historyOf, readRun} from '../runs/read.js';
+import {historyOf, isHistoryMissing, readRun} from '../runs/read.js';
 import {inOneLine} from '../screen/table.js';
 import {formOf} from './forms.js';
 
@@ -28,7 +28,11 @@ export async function history(invocation: Invocation, words: readonly string[]):
 			count += records.length;
 		}
 		if (isJson) await pour(`${count === 0 ? '' : '\n'}]}\n`);
-		else if (count === 0) terminal.note(`run/${name} has no history yet`);
+		if (isHistoryMissing(run, count))
+			throw failedError(
+				`the history of run/${name} is not at this server: it is in a file of the one that led when the run ended, or went since there were too many`,
+			);
+		if (count === 0 && !isJson) terminal.note(`run/${name} has no history yet`);
 		const cut = (run.status?.steps ?? 0) - historyIn(run).records;
 		if (cut > 0) terminal.note(`the history of run/${name} is as long as it may be: ${cut} steps are not in it`);
 		return 0;

@@ -134,11 +134,31 @@ test('this very process has figures, one that is gone has none, and of very many
 test('without control groups the processes of a container are those in the group of its shim, and all below these', async t => {
 	const program = {pid: 10, state: 'S', group: 9, startTime: 1};
 	const found = processesOf(program, {
-		groups: new Map([[9, [9, 10, 11, 14]], [12, [12]], [20, [20]]]),
-		children: new Map([[1, [9, 14, 20]], [9, [10]], [10, [11, 12]], [12, [13]], [20, [21]]]),
+		groups: new Map([
+			[9, [9, 10, 11, 14]],
+			[12, [12]],
+			[20, [20]],
+		]),
+		children: new Map([
+			[1, [9, 14, 20]],
+			[9, [10]],
+			[10, [11, 12]],
+			[12, [13]],
+			[20, [21]],
+		]),
 	});
 	t.deepEqual([...found].sort(), [10, 11, 12, 13, 14], 'with 14, whose parent has ended, and 12, which leads a session of its own');
-	t.deepEqual(processesOf(program, {groups: new Map(), children: new Map([[10, [11]], [11, [10]]])}), [10, 11], 'read while they change');
+	t.deepEqual(
+		processesOf(program, {
+			groups: new Map(),
+			children: new Map([
+				[10, [11]],
+				[11, [10]],
+			]),
+		}),
+		[10, 11],
+		'read while they change',
+	);
 	const many = Array.from({length: 2 * limits.usageProcesses}, (_, index) => 100 + index);
 	const ofMany = processesOf(program, {groups: new Map(), children: new Map([[10, many]])});
 	t.is(ofMany.length, limits.usageProcesses + 1);

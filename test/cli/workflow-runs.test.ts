@@ -285,6 +285,11 @@ test('the history of a run is told whole, in lines or as JSON, a page at a time'
 	t.deepEqual(await troupe(['workflow', 'history', 'new']), {code: 0, out: '', err: 'run/new has no history yet\n'});
 	t.deepEqual((await troupe(['workflow', 'history', 'new', '-o', 'json'])).out, '{"records": []}\n');
 	t.is((await troupe(['workflow', 'history', 'none'])).code, 3);
+	put(aRun('moved', {phase: 'Succeeded', history: {records: 7, bytes: 700}}));
+	const moved = await troupe(['workflow', 'history', 'moved']);
+	t.is(moved.code, 1);
+	t.regex(moved.err, /the history of run\/moved is not at this server: it is in a file of the one that led when the run ended/);
+	t.regex((await troupe(['describe', 'run/moved'])).out, /^Steps: +0 \(their history is not at this server\)$/m);
 });
 
 test('trigger starts a run where there is no function of that name but a workflow, or where a workflow is named', async t => {
