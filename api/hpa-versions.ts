@@ -76,24 +76,65 @@ function cpuPercentOf(metric: Json): Json | undefined {
 	return resource['name'] === 'cpu' && target['type'] === 'Utilization' ? target['averageUtilization'] : undefined;
 }
 
-function metricAs1(metric: Json): Json {
-	const {resource, ...rest} = isObject(metric) ? metric : {};
-	if (!isObject(resource)) return metric;
-	const {target, ...named} = resource;
-	const {averageUtilization, averageValue} = isObject(target) ? target : {};
-	return {
-		...rest,
-		resource: filled({...named, targetAverageUtilization: averageUtilization, targetAverageValue: averageValue}),
-	};
+/** Each member of the value by its name, as far as it is there, in another form. */
+function withMembers(value: Json, forms: {readonly [name: string]: (member: JsonObject) => JsonObject}): Json {
+	if (!isObject(value)) return value;
+	return Object.fromEntries(
+		Object.entries(value).map(([name, member]) => [
+			name,
+			Object.hasOwn(forms, name) && isObject(member) ? (forms[name]?.(member) ?? member) : member,
+		]),
+	);
 }
 
-function figureAs1(figure: Json): Json {
-	const {resource, ...rest} = isObject(figure) ? figure : {};
-	if (!isObject(resource)) return figure;
-	const {current, ...named} = resource;
-	const {averageUtilization, averageValue} = isObject(current) ? current : {};
-	return {...rest, resource: filled({...named, currentAverageUtilization: averageUtilization, currentAverageValue: averageValue})};
-}
+const resourceAs1 = ({target, ...named}: JsonObject): JsonObject => {
+	const {averageUtilization, averageValue} = isObject(target) ? target : {};
+	return filled({...named, targetAverageUtilization: averageUtilization, targetAverageValue: averageValue});
+};
+
+const metricAs1 = (metric: Json): Json =>
+	withMembers(metric, {
+		resource: resourceAs1,
+		containerResource: resourceAs1,
+		pods: ({metric: named, target, ...rest}) =>
+			filled({...rest, ...nameAs1(named, 'selector'), targetAverageValue: partsOf(target)['averageValue']}),
+		object: ({metric: named, target, describedObject, ...rest}) => {
+			const {value, averageValue} = partsOf(target);
+			// There it has to be, and counts for nothing beside an average.
+			return filled({...rest, target: describedObject, ...nameAs1(named, 'selector'), targetValue: value ?? '0', averageValue});
+		},
+		external: ({metric: named, target, ...rest}) => {
+			const {value, averageValue} = partsOf(target);
+			return filled({...rest, ...nameAs1(named, 'metricSelector'), targetValue: value, targetAverageValue: averageValue});
+		},
+	});
+
+const partsOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
+const nameAs1 = (named: Json | undefined, selector: 'selector' | 'metricSelector'): Members => ({
+	metricName: partsOf(named)['name'],
+	[selector]: partsOf(named)['selector'],
+});
+
+const resourceFigureAs1 = ({current, ...named}: JsonObject): JsonObject => {
+	const {averageUtilization, averageValue} = partsOf(current);
+	return filled({...named, currentAverageUtilization: averageUtilization, currentAverageValue: averageValue});
+};
+
+const figureAs1 = (figure: Json): Json =>
+	withMembers(figure, {
+		resource: resourceFigureAs1,
+		containerResource: resourceFigureAs1,
+		pods: ({metric, current}) => filled({...nameAs1(metric, 'selector'), currentAverageValue: partsOf(current)['averageValue']}),
+		object: ({metric, current, describedObject}) => {
+			const {value, averageValue} = partsOf(current);
+			return filled({target: describedObject, ...nameAs1(metric, 'selector'), currentValue: value ?? '0', averageValue});
+		},
+		external: ({metric, current}) => {
+			const {value, averageValue} = partsOf(current);
+			return filled({...nameAs1(metric, 'metricSelector'), currentValue: value ?? '0', currentAverageValue: averageValue});
+		},
+	});
 
 function cpuNowOf(figure: Json): Json | undefined {
 	const resource = part(isObject(figure) ? figure : {}, 'resource');
@@ -159,20 +200,71 @@ const cpuMetric = (averageUtilization: Json): JsonObject => ({
 	resource: {name: 'cpu', target: {type: 'Utilization', averageUtilization}},
 });
 
-function metricAs2(metric: Json): Json {
-	const {resource, ...rest} = isObject(metric) ? metric : {};
-	if (!isObject(resource) || resource['target'] !== undefined) return metric;
+const resourceAs2 = (resource: JsonObject): JsonObject => {
+	if (resource['target'] !== undefined) return resource;
 	const {targetAverageUtilization: averageUtilization, targetAverageValue: averageValue, ...named} = resource;
 	const type = averageUtilization === undefined ? 'AverageValue' : 'Utilization';
-	return {...rest, resource: {...named, target: filled({type, averageUtilization, averageValue})}};
-}
+	return {...named, target: filled({type, averageUtilization, averageValue})};
+};
 
-function figureAs2(figure: Json): Json {
-	const {resource, ...rest} = isObject(figure) ? figure : {};
-	if (!isObject(resource) || resource['current'] !== undefined) return figure;
+/** One that has no `metricName` is in the form of v2 already. */
+const unlessIs2 =
+	(form: (member: JsonObject) => JsonObject) =>
+	(member: JsonObject): JsonObject =>
+		member['metricName'] === undefined ? member : form(member);
+
+const targetAs2 = (value: Json | undefined, averageValue: Json | undefined): JsonObject =>
+	averageValue === undefined ? filled({type: 'Value', value}) : {type: 'AverageValue', averageValue};
+
+const metricAs2 = (metric: Json): Json =>
+	withMembers(metric, {
+		resource: resourceAs2,
+		containerResource: resourceAs2,
+		pods: unlessIs2(({metricName: name, selector, targetAverageValue: averageValue, ...rest}) => ({
+			...rest,
+			metric: filled({name, selector}),
+			target: filled({type: 'AverageValue', averageValue}),
+		})),
+		object: unlessIs2(({metricName: name, selector, target: describedObject, targetValue, averageValue, ...rest}) => ({
+			...rest,
+			...filled({describedObject}),
+			metric: filled({name, selector}),
+			target: targetAs2(targetValue, averageValue),
+		})),
+		external: unlessIs2(({metricName: name, metricSelector: selector, targetValue, targetAverageValue, ...rest}) => ({
+			...rest,
+			metric: filled({name, selector}),
+			target: targetAs2(targetValue, targetAverageValue),
+		})),
+	});
+
+const resourceFigureAs2 = (resource: JsonObject): JsonObject => {
+	if (resource['current'] !== undefined) return resource;
 	const {currentAverageUtilization: averageUtilization, currentAverageValue: averageValue, ...named} = resource;
-	return {...rest, resource: {...named, current: filled({averageUtilization, averageValue})}};
-}
+	return {...named, current: filled({averageUtilization, averageValue})};
+};
+
+const currentAs2 = (value: Json | undefined, averageValue: Json | undefined): JsonObject =>
+	filled(averageValue === undefined ? {value} : {averageValue});
+
+const figureAs2 = (figure: Json): Json =>
+	withMembers(figure, {
+		resource: resourceFigureAs2,
+		containerResource: resourceFigureAs2,
+		pods: unlessIs2(({metricName: name, selector, currentAverageValue: averageValue}) => ({
+			metric: filled({name, selector}),
+			current: filled({averageValue}),
+		})),
+		object: unlessIs2(({metricName: name, selector, target: describedObject, currentValue, averageValue}) => ({
+			...filled({describedObject}),
+			metric: filled({name, selector}),
+			current: currentAs2(currentValue, averageValue),
+		})),
+		external: unlessIs2(({metricName: name, metricSelector: selector, currentValue, currentAverageValue}) => ({
+			metric: filled({name, selector}),
+			current: currentAs2(currentValue, currentAverageValue),
+		})),
+	});
 
 const capital = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1);
 const small = (name: string): string => name.slice(0, 1).toLowerCase() + name.slice(1);

@@ -1,4 +1,4 @@
-// The hosts that workflows may call over HTTP, as the ClusterConfig lists them.
+// Hosts that are called over HTTP, by workflows or for metrics, as the ClusterConfig lists them.
 //
 // A host without a port is meant with the ports of http and https: other services of that host are not.
 

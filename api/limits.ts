@@ -875,6 +875,32 @@ export const limits = {
 	/** So long after its start what a pod uses of processors counts only from when it is ready on; and so early its readiness is its first. As in Kubernetes. */
 	autoscaleCpuInitialMs: 300_000,
 	autoscaleReadyInitialMs: 30_000,
+	/** Metrics of one autoscaler. */
+	autoscaleMetrics: 16,
+	/** Topics that are listened to for all autoscalers, one of Pods counting once; what is read of one of them for some; and values that are kept. */
+	autoscaleTopics: 4_096,
+	autoscaleTopicReaders: 64,
+	autoscaleValues: 100_000,
+	/** How much of a message is looked into, how deep and long the path in it may be, and the largest number. */
+	autoscaleMessageBytes: 16_384,
+	autoscalePathLevels: 8,
+	autoscalePathCharacters: 256,
+	autoscaleMostValue: 1e15,
+	/** How long after it came a message counts where nothing else is said, and at most. */
+	autoscaleExpireSecondsDefault: 60,
+	autoscaleExpireSeconds: 86_400,
+	/** Hosts of Prometheus that the ClusterConfig lists; the characters of a URL of one, and of a query. */
+	prometheusHosts: 100,
+	prometheusUrlCharacters: 2_048,
+	prometheusQueryCharacters: 4_096,
+	/** What a Prometheus may take to answer, the turn of the query included, and how large the answer may be. */
+	prometheusAnswerMs: 4_000,
+	prometheusAnswerBytes: 262_144,
+	/** An answer is that of all autoscalers that ask the same within so long. */
+	prometheusShareMs: 4_000,
+	/** Queries of one host at once, and of all that are asked or wait; beyond that one is not asked. */
+	prometheusAtOnce: 8,
+	prometheusQueries: 512,
 
 	/** Sessions of exec and attach at one gateway. */
 	remoteSessions: 256,

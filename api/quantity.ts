@@ -64,6 +64,16 @@ function roundUp(value: number): number {
 /** How Kubernetes would write so many thousandths of a CPU: `2`, `500m`. */
 export const cpuText = (millis: number): string => (millis % 1000 === 0 ? String(millis / 1000) : `${millis}m`);
 
+const decimal = ['m', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+
+/** A number to thousandths, in the largest decimal unit in which it is whole, as Kubernetes writes it: `12`, `12500m`, `10k`. */
+export function decimalText(value: number): string {
+	let amount = Math.round(value * 1_000);
+	let at = 0;
+	for (; amount !== 0 && amount % 1_000 === 0 && at < decimal.length - 1; at++) amount /= 1_000;
+	return `${amount}${amount === 0 ? '' : (decimal[at] ?? '')}`;
+}
+
 const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
 
 /** Bytes in the largest binary unit in which they are a whole number: `128Mi`, `1536Mi`, `1000`. */

@@ -39,8 +39,8 @@ export const clusterConfig: KindDefinition = {
 	singular: 'clusterconfig',
 	shortNames: ['config'],
 	namespaced: false,
-	// What tasks may call, and login nodes, are reached from inside of the server's network.
-	guarded: ['workflows', 'slurm'],
+	// What tasks may call, login nodes, and where metrics come from, are reached from inside of the server's network.
+	guarded: ['workflows', 'slurm', 'autoscaling'],
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec ?? {})}),
 	validate,
 	refuseDeletion: ({metadata}) =>
@@ -67,6 +67,7 @@ export const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
 	nodes: {...spec.nodes, grace: spec.nodes?.grace ?? `${limits.nodeGraceMs / 1_000}s`},
 	workflows: {...spec.workflows, httpHosts: httpHostsOf({spec})},
 	slurm: {...spec.slurm, hosts: slurmHostsOf({spec})},
+	autoscaling: {...spec.autoscaling, prometheusHosts: prometheusHostsOf({spec})},
 });
 
 /** The hosts that tasks of workflows may call over HTTP: none unless some are named. */
@@ -74,6 +75,10 @@ export const httpHostsOf = (config: Pick<ClusterConfig, 'spec'> | undefined): re
 
 /** The login nodes that SlurmJobs may be given to: none unless some are named. */
 export const slurmHostsOf = (config: Pick<ClusterConfig, 'spec'> | undefined): readonly string[] => config?.spec?.slurm?.hosts ?? [];
+
+/** Where autoscalers may ask for metrics: nowhere unless hosts are named. */
+export const prometheusHostsOf = (config: Pick<ClusterConfig, 'spec'> | undefined): readonly string[] =>
+	config?.spec?.autoscaling?.prometheusHosts ?? [];
 
 /** How long a silent node has. */
 export function graceMsOf(config: Pick<ClusterConfig, 'spec'> | undefined): number {
@@ -107,6 +112,12 @@ function validate(found: Found, object: Draft): void {
 	const spec = membersOf(object.spec);
 	checkHosts(found, 'spec.workflows.httpHosts', itemsOf(membersOf(spec['workflows'])['httpHosts']), limits.workflowHttpHosts);
 	checkHosts(found, 'spec.slurm.hosts', itemsOf(membersOf(spec['slurm'])['hosts']), limits.slurmHosts);
+	checkHosts(
+		found,
+		'spec.autoscaling.prometheusHosts',
+		itemsOf(membersOf(spec['autoscaling'])['prometheusHosts']),
+		limits.prometheusHosts,
+	);
 	const {name} = membersOf(object.metadata);
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);

@@ -2,10 +2,12 @@
 
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
+import {targetTexts} from '../metric-texts.js';
 import type {ApiObject, Draft, JsonObject, Labels} from '../object.js';
-import {memoryBytes, cpuMillis, quantityValue} from '../quantity.js';
+import {quantityValue} from '../quantity.js';
+import {checkMetrics, measuresBeyondPods} from '../rules/metrics.js';
 import {checkDnsSubdomain} from '../rules/names.js';
-import {forbid, isEmpty, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
+import {forbid, isEmpty, membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/horizontalpodautoscaler.js';
 import {shown} from '../shown.js';
@@ -66,21 +68,7 @@ export const horizontalPodAutoscaler: KindDefinition = {
 const referenceText = (spec: HpaSpec | undefined): string =>
 	spec === undefined ? none : `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`;
 
-const targetsText = (hpa: Hpa): string => metricTexts(hpa).join(', ') || none;
-
-/** `cpu: <unknown>/80%` of each metric, as kubectl has it: what is measured and what it should be. */
-export const metricTexts = ({spec, status}: Hpa): readonly string[] =>
-	(spec?.metrics ?? []).map(({resource}) => {
-		if (resource === undefined) return '<unknown>';
-		const {name, target} = resource;
-		// What could not be measured is left out there.
-		const current = status?.currentMetrics?.find(each => each.resource?.name === name)?.resource?.current;
-		const now = target.type === 'Utilization' ? percentText(current?.averageUtilization) : current?.averageValue;
-		const wanted = target.type === 'Utilization' ? percentText(target.averageUtilization) : target.averageValue;
-		return `${name}: ${now ?? '<unknown>'}/${wanted ?? '<unknown>'}`;
-	});
-
-const percentText = (percent: number | undefined): string | undefined => (percent === undefined ? undefined : `${percent}%`);
+const targetsText = (hpa: Hpa): string => targetTexts(hpa).join(', ') || none;
 
 const cpuMetric: NonNullable<HpaSpec['metrics']>[number] = {
 	type: 'Resource',
@@ -101,31 +89,18 @@ function validate(found: Found, draft: Draft): void {
 	if (typeof name === 'string') checkDnsSubdomain(found, 'spec.scaleTargetRef.name', name);
 	if (typeof minReplicas === 'number' && typeof maxReplicas === 'number' && maxReplicas < minReplicas)
 		refuse(found, 'spec.maxReplicas', `must be at least minReplicas (${minReplicas}), got ${maxReplicas}`);
-	itemsOf(spec['metrics']).forEach((metric, i) => checkMetric(found, `spec.metrics[${i}]`, membersOf(metric)));
+	if (minReplicas === 0) checkNone(found, spec);
+	checkMetrics(found, 'spec.metrics', spec['metrics']);
 	const behavior = membersOf(spec['behavior']);
 	for (const direction of ['scaleUp', 'scaleDown']) checkRules(found, `spec.behavior.${direction}`, membersOf(behavior[direction]));
 }
 
-function checkMetric(found: Found, path: string, {type, resource}: JsonObject): void {
-	if (typeof type === 'string' && type !== 'Resource' && ['ContainerResource', 'Pods', 'Object', 'External'].includes(type))
-		return forbid(found, `${path}.type`, `${shown(type)} is not supported yet; Resource is`);
-	if (resource === undefined) return refuse(found, `${path}.resource`, 'is required', 'FieldValueRequired');
-	const {name, target} = membersOf(resource);
-	if (typeof name === 'string' && name !== 'cpu' && name !== 'memory')
-		refuse(found, `${path}.resource.name`, `must be cpu or memory, got ${shown(name)}`, 'FieldValueNotSupported');
-	checkTarget(found, `${path}.resource.target`, membersOf(target), name === 'cpu' ? cpuMillis : memoryBytes);
-}
-
-function checkTarget(found: Found, path: string, target: JsonObject, parse: (quantity: string | number) => number | undefined): void {
-	const {type, averageUtilization, averageValue} = target;
-	if (type === 'Value') return forbid(found, `${path}.type`, 'must be Utilization or AverageValue for a Resource');
-	if (type === 'Utilization' && averageUtilization === undefined)
-		refuse(found, `${path}.averageUtilization`, 'is required when the type is Utilization', 'FieldValueRequired');
-	if (type !== 'AverageValue') return;
-	if (averageValue === undefined) refuse(found, `${path}.averageValue`, 'is required when the type is AverageValue', 'FieldValueRequired');
-	if (typeof averageValue !== 'string' && typeof averageValue !== 'number') return;
-	const amount = parse(averageValue);
-	if (amount === undefined || amount <= 0) refuse(found, `${path}.averageValue`, `must be a quantity above 0, got ${shown(averageValue)}`);
+/** As in Kubernetes: where there is no pod, pods are not measured. */
+function checkNone(found: Found, spec: JsonObject): void {
+	if (membersOf(spec['scaleTargetRef'])['kind'] === 'Pod')
+		refuse(found, 'spec.minReplicas', 'must be at least 1 where a Pod is scaled: the pod itself is the first of them');
+	else if (!measuresBeyondPods(spec['metrics']))
+		forbid(found, 'spec.metrics', 'must have at least one metric of type Object or External where minReplicas is 0');
 }
 
 function checkRules(found: Found, path: string, rules: JsonObject): void {

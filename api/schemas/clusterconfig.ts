@@ -65,6 +65,19 @@ export const spec = () =>
 				}),
 			),
 		),
+		autoscaling: optional(
+			about(
+				'What autoscalers may do.',
+				record({
+					prometheusHosts: optional(
+						about(
+							'Hosts of Prometheus that metrics may come from, such as prometheus.example.com:9090 or 10.0.0.7:9090; none when left out.',
+							list(text()),
+						),
+					),
+				}),
+			),
+		),
 		network: optional(
 			about(
 				'Addresses that the cluster gives out.',

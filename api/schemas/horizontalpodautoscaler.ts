@@ -2,7 +2,7 @@
 
 import {limits} from '../limits.js';
 import {objectWith} from './metadata.js';
-import {about, conditions, count, list, maxInt32, oneOf, optional, quantity, record, text, whole} from './parts.js';
+import {about, conditions, count, list, maxInt32, oneOf, optional, quantity, record, selector, text, whole} from './parts.js';
 
 const scaleTarget = () =>
 	record({
@@ -15,25 +15,94 @@ const percent = () => whole(1, maxInt32);
 
 const metricTarget = () =>
 	record({
-		type: about('Utilization (a part of what the pods request) or AverageValue.', oneOf(['Utilization', 'Value', 'AverageValue'])),
+		type: about(
+			'Utilization (a part of what the pods request), AverageValue (of each pod) or Value.',
+			oneOf(['Utilization', 'Value', 'AverageValue']),
+		),
 		averageUtilization: optional(about('In percent of what the pods request, on average.', percent())),
-		averageValue: optional(about('What each pod should use, on average.', quantity())),
-		value: optional(about('What all of them should use.', quantity())),
+		averageValue: optional(about('What there should be for each pod, on average.', quantity())),
+		value: optional(about('What there should be of all together.', quantity())),
 	});
 
-const metric = () =>
-	record(
-		{
-			type: about('Resource: cpu or memory.', oneOf(['Resource', 'ContainerResource', 'Pods', 'Object', 'External'])),
-			resource: optional(
-				about(
-					'What is measured, and what it should be.',
-					record({name: about('cpu or memory.', text()), target: about('What it should be.', metricTarget())}),
-				),
-			),
-		},
-		{'x-not-yet': ['containerResource', 'external', 'object', 'pods']},
+const target = () => about('What it should be.', metricTarget());
+
+const metricName = () =>
+	about(
+		'What the metric is called.',
+		record({
+			name: about('As it is shown.', text()),
+			selector: optional(about('Of a metric of Kubernetes, which says which of its series are meant; not beside a source.', selector())),
+		}),
 	);
+
+/** What Kubernetes leaves to adapters. */
+export const source = () =>
+	record({
+		mqtt: optional(
+			about(
+				'The newest message of a topic.',
+				record({
+					topic: about('The topic, such as jobs/length; of Pods with the level {pod}, which is the name of the pod.', text()),
+					path: optional(about('Where the number is in a message that is an object of JSON, such as queue.length.', text())),
+					expireSeconds: optional(
+						about(
+							`How long after it came a message counts; ${limits.autoscaleExpireSecondsDefault} when left out.`,
+							whole(1, limits.autoscaleExpireSeconds),
+						),
+					),
+				}),
+			),
+		),
+		prometheus: optional(
+			about(
+				'What a Prometheus answers.',
+				record({
+					url: about('Where it is, such as http://prometheus.example:9090; autoscaling.prometheusHosts has to list the host.', text()),
+					query: about('What it is asked, in PromQL.', text()),
+				}),
+			),
+		),
+	});
+
+const sourceMember = () => optional(about('Where its value comes from.', source()));
+
+const describedObject = () =>
+	about(
+		'What it is a metric of.',
+		record({
+			apiVersion: optional(about('Of the object, such as networking.k8s.io/v1.', text())),
+			kind: about('Of the object, such as Ingress.', text()),
+			name: about('Of the object.', text()),
+		}),
+	);
+
+export const metric = () =>
+	record({
+		type: about(
+			'Resource and ContainerResource (cpu or memory), Pods, Object or External.',
+			oneOf(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']),
+		),
+		resource: optional(about('What all containers of a pod use.', record({name: about('cpu or memory.', text()), target: target()}))),
+		containerResource: optional(
+			about(
+				'What one container of each pod uses.',
+				record({name: about('cpu or memory.', text()), container: about('Its name.', text()), target: target()}),
+			),
+		),
+		pods: optional(about('A number of each pod.', record({metric: metricName(), target: target(), source: sourceMember()}))),
+		object: optional(
+			about(
+				'A number of one object.',
+				record({describedObject: describedObject(), metric: metricName(), target: target(), source: sourceMember()}),
+			),
+		),
+		external: optional(
+			about(
+				'A number that has nothing to do with an object, such as the length of a queue.',
+				record({metric: metricName(), target: target(), source: sourceMember()}),
+			),
+		),
+	});
 
 const scalingRules = () =>
 	record({
@@ -64,7 +133,9 @@ const scalingRules = () =>
 export const spec = () =>
 	record({
 		scaleTargetRef: about('What is made larger and smaller.', scaleTarget()),
-		minReplicas: optional(about('The fewest pods; 1 when left out.', whole(1, limits.replicas))),
+		minReplicas: optional(
+			about('The fewest pods; 1 when left out. 0 where one of the metrics is of type Object or External.', whole(0, limits.replicas)),
+		),
 		maxReplicas: about('The most pods.', whole(1, limits.replicas)),
 		metrics: optional(about('What is measured; cpu at 80 percent when left out.', list(metric()))),
 		behavior: optional(
@@ -78,16 +149,26 @@ export const spec = () =>
 		),
 	});
 
-/** What was measured, and when; `current` as in a target, without its type. */
-const metricStatus = () =>
+const measured = () =>
+	record({averageUtilization: optional(count()), averageValue: optional(quantity()), value: optional(quantity())});
+
+const shownName = () => record({name: text(), selector: optional(selector())});
+
+/** What was measured, in the order of the spec; of one that is not known its place alone is there. `current` is as a target, without its type. */
+export const metricStatus = () =>
 	record({
 		type: text(),
-		resource: optional(
+		resource: optional(record({name: text(), current: measured()})),
+		containerResource: optional(record({name: text(), container: text(), current: measured()})),
+		pods: optional(record({metric: shownName(), current: measured()})),
+		object: optional(
 			record({
-				name: text(),
-				current: record({averageUtilization: optional(count()), averageValue: optional(quantity()), value: optional(quantity())}),
+				describedObject: record({apiVersion: optional(text()), kind: text(), name: text()}),
+				metric: shownName(),
+				current: measured(),
 			}),
 		),
+		external: optional(record({metric: shownName(), current: measured()})),
 	});
 
 /** One that changed something. */

@@ -281,6 +281,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			'troupe config set runtime.default docker',
 			"troupe config set workflows.httpHosts 'api.example.com,*.example.org'",
 			'troupe config set slurm.hosts login.hpc.example',
+			'troupe config set autoscaling.prometheusHosts prometheus.example.com:9090',
 		],
 		flags: {...clusterFlags, ...documentFlag},
 		load: () => import('../commands/config.js'),

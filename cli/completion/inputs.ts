@@ -32,6 +32,7 @@ const oneWorkflow: InputKind = {type: 'names', kind: 'workflows', once: true, or
 const oneRun: InputKind = {type: 'names', kind: 'runs', once: true, orKind: true};
 /** Their values by their keys. */
 const settings: {readonly [key: string]: InputKind} = {
+	'autoscaling.prometheusHosts': nothing,
 	'nodes.grace': {type: 'words', words: ['1s', '5s', '30s']},
 	'runtime.default': {type: 'words', words: runtimeClasses},
 	'scheduler.strategy': {type: 'words', words: schedulerStrategies},

@@ -1,7 +1,8 @@
 // `describe hpa`: what it scales and by what, what was measured, and why it did what it did. Pure.
 
 import {ageOf} from '../../api/duration.js';
-import {metricTexts, stepIntervalOf, type Hpa, type HpaSpec} from '../../api/kinds/horizontalpodautoscaler.js';
+import {stepIntervalOf, type Hpa, type HpaSpec} from '../../api/kinds/horizontalpodautoscaler.js';
+import {metricTexts} from '../../api/metric-texts.js';
 import type {WidthOf} from '../screen/table.js';
 import {drawConditions, drawFields, drawSection, metadataFields, whenText} from './lines.js';
 

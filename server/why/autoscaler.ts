@@ -1,7 +1,8 @@
 // Why an autoscaler scales nothing, or what it did last and why.
 
 import {conditionOf} from '../../api/conditions.js';
-import {metricTexts, type Hpa} from '../../api/kinds/horizontalpodautoscaler.js';
+import type {Hpa} from '../../api/kinds/horizontalpodautoscaler.js';
+import {metricTexts} from '../../api/metric-texts.js';
 import type {ApiObject, Condition} from '../../api/object.js';
 import {generalFinding} from './common.js';
 import {counted, finding, fine, type Finding} from './finding.js';
@@ -41,6 +42,18 @@ function idle(hpa: Hpa, {reason = '', message = ''}: Condition): Finding {
 				because: message,
 				next: {says: 'delete one of the two'},
 			});
+		case 'FailedGetPodsMetric':
+		case 'FailedGetObjectMetric':
+		case 'FailedGetExternalMetric': {
+			// What only people can set right.
+			const isWrong = ['has no source', 'does not let', 'not found'].some(words => message.includes(words));
+			return finding(hpa, {
+				state: isWrong ? 'wrong' : 'waits',
+				is: 'does not know what it scales by',
+				because: message,
+				next: {says: 'it looks again every few seconds, and takes no pods away until it knows'},
+			});
+		}
 		default: {
 			const lacksRequest = message.includes('missing request for');
 			return finding(hpa, {

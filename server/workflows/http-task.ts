@@ -1,10 +1,7 @@
 // A task that is a request over HTTP: its input is posted to a URL, if the cluster lets workflows call that host.
 //
-// No redirect is followed, since it may lead anywhere, and no proxy of the environment is used. Nothing of the cluster is sent but the key of the
-// attempt.
+// Nothing of the cluster is sent but the key of the attempt.
 
-import {request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions} from 'node:http';
-import {request as requestHttps} from 'node:https';
 import type {LookupFunction} from 'node:net';
 import type {CallTask, TaskOutcome} from '../../actors/control/workflows/run-message.js';
 import {clusterConfigKey} from '../../actors/addresses.js';
@@ -13,6 +10,7 @@ import {httpHostsOf, type ClusterConfig} from '../../api/kinds/clusterconfig.js'
 import {limits} from '../../api/limits.js';
 import type {TaskResource} from '../../api/task-resource.js';
 import {headerOf} from '../functions/function-messages.js';
+import {outgoingAnswer, OutgoingLate, type OutgoingAnswer} from '../outgoing-http.js';
 import {boundedLookup, SpecialAddress} from './called-address.js';
 import {taskAnswered, taskFailed, textOfAnswer} from './task-end.js';
 import type {TaskParts} from './task-parts.js';
@@ -39,9 +37,6 @@ function refused(host: string, through?: string): TaskOutcome {
 /** Where a request goes, and what tells the address of that name. */
 type Way = {readonly url: string; readonly lookup: LookupFunction};
 
-/** A request and why it was ended from here. */
-type UnderWay = {readonly request: ClientRequest; ending: 'late' | 'dropped' | undefined};
-
 async function posted({clock}: TaskParts, {key, input}: CallTask, {url, lookup}: Way, signal: AbortSignal): Promise<TaskOutcome> {
 	const body = Buffer.from(JSON.stringify(input));
 	const headers = {
@@ -50,43 +45,18 @@ async function posted({clock}: TaskParts, {key, input}: CallTask, {url, lookup}:
 		'content-length': body.length,
 		'idempotency-key': headerOf(key),
 	};
-	// An agent of its own: the connection ends with the request.
-	const options: RequestOptions = {method: 'POST', headers, agent: false, lookup};
-	const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
-	const under: UnderWay = {request, ending: undefined};
-	const end = (why: 'late' | 'dropped'): void => {
-		under.ending = why;
-		request.destroy(new Error(why));
-	};
-	const drop = (): void => end('dropped');
-	signal.addEventListener('abort', drop, {once: true});
-	const cancel = clock.after(limits.workflowHttpMs, () => end('late'));
+	const bounds = {mostMs: limits.workflowHttpMs, mostBytes: limits.statesDataBytes};
 	try {
-		return await outcomeOf(await answerTo(request, body));
+		return outcomeOf(await outgoingAnswer(clock, {method: 'POST', url, headers, body, lookup, ...bounds}, signal));
 	} catch (error) {
-		if (under.ending === 'late') return taskFailed('Http.Timeout', `${url} did not answer within ${limits.workflowHttpMs / 1_000} s`);
+		if (error instanceof OutgoingLate)
+			return taskFailed('Http.Timeout', `${url} did not answer within ${limits.workflowHttpMs / 1_000} s`);
 		if (error instanceof SpecialAddress) return refused(httpHostOf(error.place), new URL(url).hostname);
 		return taskFailed('Http.ConnectionFailed', `${url}: ${(error as Error).message}`);
-	} finally {
-		cancel();
-		signal.removeEventListener('abort', drop);
-		request.destroy();
 	}
 }
 
-function answerTo(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
-	return new Promise((resolve, reject) => {
-		request.once('response', resolve);
-		request.on('error', reject);
-		// Also of an answer that changes the protocol, which nobody has asked for.
-		request.once('close', () => reject(new Error('the connection ended before there was an answer')));
-		request.end(body);
-	});
-}
-
-async function outcomeOf(answer: IncomingMessage): Promise<TaskOutcome> {
-	const {statusCode: status = 0, headers} = answer;
-	const {bytes, isWhole} = await beginningOf(answer, limits.statesDataBytes);
+function outcomeOf({status, headers, bytes, isWhole}: OutgoingAnswer): TaskOutcome {
 	if (status >= 300) {
 		const where = status < 400 && headers.location !== undefined ? `, and redirects are not followed, here to ${headers.location}` : '';
 		const words = textOfAnswer(bytes);
@@ -97,16 +67,4 @@ async function outcomeOf(answer: IncomingMessage): Promise<TaskOutcome> {
 	if (encoding.toLowerCase() !== 'identity')
 		return taskFailed('Http.BadAnswer', `the answer is encoded (content-encoding: ${encoding}), which was not asked for`);
 	return taskAnswered(bytes);
-}
-
-/** No more is read than that. */
-async function beginningOf(answer: IncomingMessage, most: number): Promise<{readonly bytes: Buffer; readonly isWhole: boolean}> {
-	const chunks: Buffer[] = [];
-	let bytes = 0;
-	for await (const chunk of answer as AsyncIterable<Buffer>) {
-		chunks.push(chunk);
-		bytes += chunk.length;
-		if (bytes > most) return {bytes: Buffer.concat(chunks).subarray(0, most), isWhole: false};
-	}
-	return {bytes: Buffer.concat(chunks), isWhole: true};
 }

@@ -254,7 +254,7 @@ test('the class of new pods is a setting, process where nothing says another one
 		const outcome = admitCreate({apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: 'cluster'}, spec});
 		return outcome.ok ? outcome.value.spec : outcome.error.message;
 	};
-	const others = {nodes: {grace: '5s'}, workflows: {httpHosts: []}, slurm: {hosts: []}};
+	const others = {nodes: {grace: '5s'}, workflows: {httpHosts: []}, slurm: {hosts: []}, autoscaling: {prometheusHosts: []}};
 	t.deepEqual(configured({}), {scheduler: {strategy: 'least-pods'}, runtime: {default: 'process'}, ...others});
 	t.deepEqual(configured({runtime: {default: 'docker'}}), {scheduler: {strategy: 'least-pods'}, runtime: {default: 'docker'}, ...others});
 	t.is(

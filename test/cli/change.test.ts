@@ -147,7 +147,7 @@ test('config shows settings, changes one, and says what would be right', async t
 	await troupe(['apply', '-f', '-'], {input});
 	t.is(
 		(await troupe(['config', 'get'])).out,
-		'scheduler.strategy least-pods\nruntime.default process\nnodes.grace 5s\nworkflows.httpHosts <none>\nslurm.hosts <none>\n',
+		'scheduler.strategy least-pods\nruntime.default process\nnodes.grace 5s\nworkflows.httpHosts <none>\nslurm.hosts <none>\nautoscaling.prometheusHosts <none>\n',
 	);
 	t.deepEqual(await troupe(['config', 'set', 'scheduler.strategy', 'round-robin']), {
 		code: 0,

@@ -65,7 +65,7 @@ function measured(before: AutoscalerState, message: Measured, context: Context):
 	const state = before.uid === hpa.metadata.uid ? before : begun(before.hpa, hpa);
 	const target = targetOf(hpa, known);
 	const rival = typeof target === 'string' ? undefined : rivalOf(hpa, target.key, known);
-	const decision = decide({hpa, target, rival, measured: message, memory: state.memory, nowMs, monotonicMs});
+	const decision = decide({hpa, target, rival, known, measured: message, memory: state.memory, nowMs, monotonicMs});
 	const {rescale} = decision;
 	if (rescale === undefined || typeof target === 'string') return told(state, hpa, decision, context);
 	const effect = scaling(target, rescale.to);

@@ -1,5 +1,6 @@
 // Measures for all autoscalers together. Each is due every some seconds; for those that are due at a moment each node is asked once, for what the pods
-// there use that any of them scales, and each is told as soon as its own nodes have answered, or are too late.
+// there use that any of them scales, and the edge for what the sources of each say. Each is told as soon as its own nodes and sources have answered, or are
+// too late.
 //
 // Below it is one actor for each autoscaler, which decides: what is wrong with one is no other's trouble.
 
@@ -15,7 +16,18 @@ import {usageIn, type ReadUsage} from '../../protocol/usage-message.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isTerminal} from '../pods/pod-lifecycle.js';
 import {autoscaler, type AutoscalerInput} from './autoscaler.js';
-import type {Attend, Measured, PodUsage} from './autoscaling-message.js';
+import {
+	wishKey,
+	type Attend,
+	type Measured,
+	type MetricWish,
+	type PodUsage,
+	type ReadMetrics,
+	type Reading,
+	type Readings,
+	type ValueCame,
+} from './autoscaling-message.js';
+import {wishOf} from './metric-answer.js';
 import {behaviourOf} from './scaling-rules.js';
 import {targetOf} from './scale-target.js';
 import {emptySpread, entryIn, sizeOf, withEntry, type Spread} from './spread.js';
@@ -24,17 +36,20 @@ export type AutoscalersMessage =
 	| Attend
 	/** Some are due. */
 	| {readonly type: 'look'}
-	| Reply<unknown, 'usageTold'>;
+	| ValueCame
+	| Reply<unknown, 'usageTold' | 'metricsRead'>;
 
-/** What is measured of one: it is told once no node is waited for. */
+/** What is measured of one: it is told once neither a node nor its sources are waited for. */
 type Round = {
 	readonly nodes: ReadonlySet<string>;
 	readonly usage: PodUsage;
+	/** Undefined: what its sources say is waited for. */
+	readonly readings: Readings | undefined;
 	readonly askedAtMs: number;
 };
 
 type Attended = {
-	/** By the clock that is never set. */
+	/** By the clock that is never set; while it is measured only news make it due: then it is measured again, soon. */
 	readonly dueAtMs: number;
 	readonly measuredAtMs: number;
 	readonly cause: string;
@@ -61,8 +76,12 @@ export const autoscalers: Behavior<null, AutoscalersState, AutoscalersMessage> =
 				return attend(state, message, context);
 			case 'look':
 				return look(state, context);
+			case 'valueCame':
+				return sooner(state, message, context);
 			case 'usageTold':
-				return answered(state, message, context);
+				return answered(state, message as Reply<unknown, 'usageTold'>, context);
+			case 'metricsRead':
+				return read(state, message as Reply<unknown, 'metricsRead'>, context);
 		}
 	},
 	coalesce: ({type}) => (type === 'look' ? type : undefined),
@@ -81,14 +100,23 @@ function attend(state: AutoscalersState, {hpa, isNews, cause}: Attend, context: 
 	const input: AutoscalerInput = {hpa};
 	const spawn: Effect = {type: 'spawn', name: nameOf(hpa), behavior: autoscaler.kind, input, restart: 'transient'};
 	if (before !== undefined && !isNews) return next(state, [spawn]);
-	const soonMs = before === undefined ? monotonicMs : Math.max(monotonicMs, before.measuredAtMs + limits.autoscaleLeastMs);
-	const entry: Attended = {
-		measuredAtMs: before?.measuredAtMs ?? monotonicMs,
-		round: before?.round,
-		dueAtMs: Math.min(soonMs, before?.dueAtMs ?? soonMs),
-		cause,
-	};
+	const entry: Attended =
+		before === undefined ? {measuredAtMs: monotonicMs, round: undefined, dueAtMs: monotonicMs, cause} : {...dueSoon(before, monotonicMs), cause};
 	return scheduled({...state, attended: withEntry(state.attended, hpa, entry)}, [spawn], dueOf(entry), context);
+}
+
+/** Now, but no more often than each second. */
+const dueSoon = (entry: Attended, monotonicMs: number): Attended => ({
+	...entry,
+	dueAtMs: Math.min(Math.max(monotonicMs, entry.measuredAtMs + limits.autoscaleLeastMs), entry.dueAtMs),
+});
+
+/** One that is not looked after any more is of no concern. */
+function sooner(state: AutoscalersState, {hpa}: ValueCame, context: Context): Next<AutoscalersState> {
+	const before = entryIn(state.attended, hpa);
+	if (before === undefined) return next(state);
+	const entry = dueSoon(before, context.monotonicMs);
+	return scheduled({...state, attended: withEntry(state.attended, hpa, entry)}, [], dueOf(entry), context);
 }
 
 /** One that is measured now is due once that is over. */
@@ -132,8 +160,15 @@ function look(state: AutoscalersState, context: Context): Next<AutoscalersState>
 			for (const uid of uids) all.add(uid);
 			wanted.set(node, {uids: all, hpas: hpas.add(key)});
 		}
-		const round: Round = {nodes: new Set(places.keys()), usage: new Map(), askedAtMs: nowMs};
-		const {entry: after, effects: tells} = settled({...entry, round}, key, context);
+		const wishes = wishesOf(hpa);
+		if (wishes.length > 0) effects.push(reading(key, wishes));
+		const round: Round = {
+			nodes: new Set(places.keys()),
+			usage: new Map(),
+			readings: wishes.length > 0 ? undefined : new Map(),
+			askedAtMs: nowMs,
+		};
+		const {entry: after, effects: tells} = settled({...entry, round, dueAtMs: Infinity}, key, context);
 		attended = withEntry(attended, key, after);
 		effects.push(...tells);
 		firstAtMs = Math.min(firstAtMs, dueOf(after));
@@ -147,6 +182,17 @@ function look(state: AutoscalersState, context: Context): Next<AutoscalersState>
 		effects.push({type: 'ask', to: address(node, usagePath), message, as: 'usageTold', id, deadlineMs: limits.usageAnswerMs});
 	}
 	return scheduled({attended, lookAtMs: Infinity, asked, questions}, effects, firstAtMs, context);
+}
+
+/** Each once, though several metrics may have one source. */
+function wishesOf({spec}: Hpa): readonly MetricWish[] {
+	const wishes = (spec?.metrics ?? []).flatMap(metric => wishOf(metric) ?? []);
+	return [...new Map(wishes.map(wish => [wishKey(wish), wish])).values()];
+}
+
+function reading(hpa: ObjectKey, wishes: readonly MetricWish[]): Effect {
+	const command: ReadMetrics = {type: 'readMetrics', hpa, wishes};
+	return {type: 'perform', command, key: hpa, as: 'metricsRead', deadlineMs: limits.usageAnswerMs};
 }
 
 /** Those that are due, those that have waited longest where there are more than may begin at once; and when the first of the others is. */
@@ -205,17 +251,28 @@ function answered(state: AutoscalersState, {id, outcome}: Reply<unknown, 'usageT
 	return scheduled({...state, attended, asked}, effects, firstAtMs, context);
 }
 
-/** Ends the round of one where no node is waited for: it is told what was measured, and when it is due again. */
+/** What sources do not say in time is not known. */
+function read(state: AutoscalersState, {id, outcome}: Reply<unknown, 'metricsRead'>, context: Context): Next<AutoscalersState> {
+	const key = id as ObjectKey;
+	const entry = entryIn(state.attended, key);
+	if (entry?.round === undefined) return next(state);
+	const readings = outcome.ok ? (outcome.value as Readings) : new Map<string, Reading>();
+	const {entry: after, effects} = settled({...entry, round: {...entry.round, readings}}, key, context);
+	return scheduled({...state, attended: withEntry(state.attended, key, after)}, effects, dueOf(after), context);
+}
+
+/** Ends the round of one where nothing is waited for: it is told what was measured, and when it is due again. */
 function settled(
 	entry: Attended,
 	key: ObjectKey,
 	{known, monotonicMs}: Context,
 ): {readonly entry: Attended; readonly effects: readonly Effect[]} {
 	const {round, cause} = entry;
-	if (round === undefined || round.nodes.size > 0) return {entry, effects: []};
-	const {usage, askedAtMs} = round;
-	const dueAtMs = monotonicMs + periodOf(known.get(key) as Hpa | undefined);
-	const message: Measured = {type: 'measured', usage, askedAtMs, cause};
+	if (round?.readings === undefined || round.nodes.size > 0) return {entry, effects: []};
+	const {usage, readings, askedAtMs} = round;
+	const newsMs = Math.max(entry.dueAtMs, monotonicMs + limits.autoscaleLeastMs);
+	const dueAtMs = Math.min(newsMs, monotonicMs + periodOf(known.get(key) as Hpa | undefined));
+	const message: Measured = {type: 'measured', usage, readings, askedAtMs, cause};
 	return {
 		entry: {round: undefined, measuredAtMs: monotonicMs, dueAtMs, cause: ''},
 		effects: [tell(autoscalerOf(nameOf(key)), message)],

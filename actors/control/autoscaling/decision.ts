@@ -2,16 +2,16 @@
 // and events are those of Kubernetes.
 
 import {deepEqual} from '../../../api/equal.js';
-import type {Hpa, HpaSpec, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
+import type {Hpa, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
 import {limits} from '../../../api/limits.js';
+import type {MetricStatus} from '../../../api/metric-texts.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
-import {cpuMillis, cpuText, memoryBytes, memoryText} from '../../../api/quantity.js';
 import {conditionOf} from '../../../api/conditions.js';
+import type {Known} from '../../../system/index/object-index.js';
 import type {EventNews} from '../../../system/kernel/behavior.js';
 import {withCondition} from '../objects/conditions.js';
 import type {Measured} from './autoscaling-message.js';
-import {figuresOf, lacking} from './pod-figures.js';
-import {replicasForPods, type PodTarget} from './replica-count.js';
+import {answerOf, type MetricAnswer} from './metric-answer.js';
 import {allowedNow, behaviourOf, historyFrom, withChange, type Allowed, type History, type LimitReason} from './scaling-rules.js';
 import type {ScaleTarget} from './scale-target.js';
 
@@ -28,6 +28,7 @@ export type Situation = {
 	readonly target: ScaleTarget | string;
 	/** One that has the same target and came first. */
 	readonly rival: Hpa | undefined;
+	readonly known: Known;
 	readonly measured: Measured;
 	readonly memory: Memory;
 	readonly nowMs: number;
@@ -119,7 +120,7 @@ function foughtOver(aimed: Aimed, min: number, max: number): Decision | undefine
 	const {own} = memory;
 	if (own === undefined || !isOf(own, target, measured.cause) || own.replicas === target.written) return undefined;
 	const to = Math.min(Math.max(own.replicas, min), max);
-	if (to === target.replicas || to === 0) return undefined;
+	if (to === target.replicas) return undefined;
 	const reason = `replicas of ${target.title} were set to ${target.written} by ${writerIn(measured.cause) ?? 'somebody else'}`;
 	const kept = (aimed.hpa.status?.conditions ?? []).filter(({type}) => type !== 'AbleToScale');
 	const able = said('AbleToScale', true, 'ReplicasOverwritten', `${reason}; this autoscaler has set them to ${to} again`);
@@ -132,12 +133,6 @@ function foughtOver(aimed: Aimed, min: number, max: number): Decision | undefine
 /** `http admin PATCH deployments/default/web/scale` is of admin. */
 const writerIn = (cause: string): string | undefined => /^http (\S+) (?:PUT|PATCH|POST) /.exec(cause)?.[1];
 
-type Metric = NonNullable<HpaSpec['metrics']>[number];
-type Shown = NonNullable<HpaStatus['currentMetrics']>[number];
-type Answer =
-	| {readonly ok: true; readonly replicas: number; readonly label: string; readonly shown: Shown; readonly text: string}
-	| {readonly ok: false; readonly reason: string; readonly message: string};
-
 function byMetrics(aimed: Aimed, able: Said, min: number, max: number): Decision {
 	const {hpa, target, memory, monotonicMs} = aimed;
 	const from = target.replicas;
@@ -149,7 +144,7 @@ function byMetrics(aimed: Aimed, able: Said, min: number, max: number): Decision
 		(best, each) => (best === undefined || each.replicas > best.replicas ? each : best),
 		undefined,
 	);
-	const currentMetrics = good.map(({shown}) => shown);
+	const currentMetrics = inOrder(answers);
 	if (highest === undefined || (bad !== undefined && highest.replicas < from)) {
 		const message = `the HPA was unable to compute the replica count: ${bad?.message ?? 'no metric is measured'}`;
 		const reason = bad?.reason ?? 'FailedGetResourceMetric';
@@ -177,6 +172,12 @@ function byMetrics(aimed: Aimed, able: Said, min: number, max: number): Decision
 	});
 }
 
+/** Each in the place of its metric, which is where it is looked for; of what is not known only the place. */
+function inOrder(answers: readonly MetricAnswer[]): readonly MetricStatus[] {
+	const last = answers.findLastIndex(({ok}) => ok);
+	return answers.slice(0, last + 1).map(answer => (answer.ok ? answer.shown : {type: ''}));
+}
+
 const limitWords: {readonly [Reason in LimitReason]: string} = {
 	DesiredWithinRange: 'the desired count is within the acceptable range',
 	ScaleUpLimit: 'the desired replica count is increasing faster than the maximum scale rate',
@@ -193,47 +194,10 @@ const windowWords: {readonly [Reason in Allowed['window']]: string} = {
 
 const ableNow = ({window}: Allowed): Said => said('AbleToScale', true, window, windowWords[window]);
 
-function answerOf({resource}: Metric, {hpa, target, measured, nowMs}: Aimed): Answer {
-	if (resource === undefined || (resource.name !== 'cpu' && resource.name !== 'memory'))
-		return {ok: false, reason: 'InvalidMetricSourceType', message: 'a metric is neither cpu nor memory'};
-	const {name} = resource;
-	const pods = figuresOf(target.pods, name, measured, nowMs);
-	const wanted = wantedOf(name, resource.target);
-	const counted = replicasForPods(target.replicas, pods, wanted, behaviourOf(hpa.spec ?? {}).tolerance);
-	if (!counted.ok) {
-		const why = {
-			noPods: 'no pods returned by selector while calculating replica count',
-			noMetrics: 'did not receive metrics for targeted pods (pods might be unready)',
-			noRequests: lacking(target.pods, name),
-		}[counted.why];
-		const what = wanted.type === 'utilization' ? 'utilization' : 'usage';
-		return {ok: false, reason: 'FailedGetResourceMetric', message: `failed to get ${name} ${what}: ${why}`};
-	}
-	const {replicas, averageUsed, utilization} = counted;
-	const amountText = name === 'cpu' ? cpuText : memoryText;
-	const averageValue = amountText(averageUsed);
-	const isPart = wanted.type === 'utilization';
-	return {
-		ok: true,
-		replicas,
-		label: isPart ? `${name} resource utilization (percentage of request)` : `${name} resource`,
-		shown: {
-			type: 'Resource',
-			resource: {name, current: {averageValue, ...(utilization === undefined ? {} : {averageUtilization: utilization})}},
-		},
-		text: isPart ? `${name}: ${utilization ?? 0}%/${wanted.percent}%` : `${name}: ${averageValue}/${amountText(wanted.amount)}`,
-	};
-}
-
-function wantedOf(name: 'cpu' | 'memory', target: NonNullable<Metric['resource']>['target']): PodTarget {
-	if (target.type === 'Utilization') return {type: 'utilization', percent: target.averageUtilization ?? 1};
-	return {type: 'average', amount: (name === 'cpu' ? cpuMillis : memoryBytes)(target.averageValue ?? 1) ?? 1};
-}
-
 type Settlement = {
 	/** Undefined: as it is. */
 	readonly desired?: number;
-	readonly currentMetrics?: readonly Shown[];
+	readonly currentMetrics?: readonly MetricStatus[];
 	readonly conditions: readonly Said[];
 	readonly reason?: string;
 	readonly text?: string;

@@ -13,26 +13,50 @@ import type {PodFigure} from './replica-count.js';
 
 export type Resource = 'cpu' | 'memory';
 
+/** What is measured of pods: of one container of each, or of all. */
+export type Measurand = {readonly resource: Resource; readonly container: string | undefined};
+
 /** Of those that count. */
-export function figuresOf(pods: readonly Pod[], resource: Resource, measured: Measured, nowMs: number): readonly PodFigure[] {
-	return pods.filter(pod => !isDeleting(pod) && !isOver(pod)).map(pod => figureOf(pod, resource, measured, nowMs));
+export function figuresOf(pods: readonly Pod[], what: Measurand, measured: Measured, nowMs: number): readonly PodFigure[] {
+	return pods.filter(counts).map(pod => figureOf(pod, what, measured, nowMs));
 }
+
+/** The same of numbers that come from elsewhere, in thousandths, by the names of the pods. */
+export const figuresOfValues = (pods: readonly Pod[], values: ReadonlyMap<string, number>): readonly PodFigure[] =>
+	pods.filter(counts).map(pod => {
+		const value = values.get(pod.metadata.name);
+		if (isPending(pod)) return {standing: 'unready', requested: undefined};
+		return value === undefined
+			? {standing: 'missing', requested: undefined}
+			: {standing: 'measured', used: Math.round(value * 1_000), requested: undefined};
+	});
+
+/** How many of them are ready to take a part of what all share. */
+export const readyOf = (pods: readonly Pod[]): number =>
+	pods.filter(pod => counts(pod) && pod.status?.phase === 'Running' && conditionOf(pod.status.conditions, 'Ready')?.status === 'True').length;
+
+const counts = (pod: Pod): boolean => !isDeleting(pod) && !isOver(pod);
+
+const isPending = ({status}: Pod): boolean => (status?.phase ?? 'Pending') === 'Pending';
 
 const isOver = ({status}: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded';
 
-function figureOf(pod: Pod, resource: Resource, {usage, askedAtMs}: Measured, nowMs: number): PodFigure {
-	const requested = requestedBy(pod, resource);
-	if ((pod.status?.phase ?? 'Pending') === 'Pending') return {standing: 'unready', requested};
-	const used = usedBy(pod, usage.get(pod.metadata.uid));
+function figureOf(pod: Pod, what: Measurand, {usage, askedAtMs}: Measured, nowMs: number): PodFigure {
+	const {resource, container} = what;
+	const requested = requestedBy(pod, what);
+	if (isPending(pod)) return {standing: 'unready', requested};
+	const used = usedBy(pod, container, usage.get(pod.metadata.uid));
 	if (used === undefined) return {standing: 'missing', requested};
 	if (resource === 'memory') return {standing: 'measured', used: used.memoryBytes, requested};
 	if (isTooEarly(pod, askedAtMs - used.windowMs, nowMs)) return {standing: 'unready', requested};
 	return {standing: 'measured', used: Math.ceil(used.cpuNanocores / 1e6), requested};
 }
 
-/** Of all that runs in it; undefined where not all of that is known. */
-function usedBy(pod: Pod, containers: ReadonlyMap<string, Used | undefined> | undefined): Used | undefined {
-	const names = allOf(pod).map(({name}) => name);
+/** Of all that runs in it, or of one container; undefined where not all of that is known. */
+function usedBy(pod: Pod, only: string | undefined, containers: ReadonlyMap<string, Used | undefined> | undefined): Used | undefined {
+	const names = allOf(pod)
+		.map(({name}) => name)
+		.filter(name => only === undefined || name === only);
 	const told = names.filter(name => containers?.has(name) === true).map(name => containers?.get(name));
 	if (told.length === 0) return undefined;
 	let sum: Used = {cpuNanocores: 0, windowMs: 0, memoryBytes: 0};
@@ -52,10 +76,13 @@ const allOf = ({spec}: Pod): readonly Container[] => [...(spec?.initContainers ?
 /** What runs all the time. */
 const lastingOf = ({spec}: Pod): readonly Container[] => (spec === undefined ? [] : [...sidecarsIn(spec), ...spec.containers]);
 
-/** Undefined: one of its containers requests none. */
-function requestedBy(pod: Pod, resource: Resource): number | undefined {
-	const amounts = lastingOf(pod).map(container => requestOf(container, resource));
-	return amounts.every(amount => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
+const measuredIn = (pod: Pod, {container}: Measurand): readonly Container[] =>
+	lastingOf(pod).filter(({name}) => container === undefined || name === container);
+
+/** Undefined: one of its containers requests none, or it has not the one that is meant. */
+function requestedBy(pod: Pod, what: Measurand): number | undefined {
+	const amounts = measuredIn(pod, what).map(container => requestOf(container, what.resource));
+	return amounts.length > 0 && amounts.every(amount => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
 }
 
 function requestOf({resources}: Container, resource: Resource): number | undefined {
@@ -65,9 +92,12 @@ function requestOf({resources}: Container, resource: Resource): number | undefin
 }
 
 /** The first container that requests none, in words. */
-export function lacking(pods: readonly Pod[], resource: Resource): string {
+export function lacking(pods: readonly Pod[], what: Measurand): string {
+	const {resource, container: only} = what;
 	for (const pod of pods) {
-		const container = lastingOf(pod).find(each => requestOf(each, resource) === undefined);
+		const containers = measuredIn(pod, what);
+		if (only !== undefined && containers.length === 0) return `there is no container ${only} in Pod ${pod.metadata.name}`;
+		const container = containers.find(each => requestOf(each, resource) === undefined);
 		if (container !== undefined) return `missing request for ${resource} in container ${container.name} of Pod ${pod.metadata.name}`;
 	}
 	return `missing request for ${resource}`;

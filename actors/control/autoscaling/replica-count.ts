@@ -78,7 +78,8 @@ const isNear = (ratio: number, {up, down}: Tolerance): boolean => ratio >= 1 - d
 
 /**
  * The replicas that one value asks for which all pods share, such as the length of a queue: by `value` so many times the ready pods as it is too large,
- * by `average` enough for each to have no more than that.
+ * by `average` enough for each to have no more than that. Where none of those that there are is ready, it does not say how much is too much for them:
+ * then there are no more than now.
  */
 export function replicasForTotal(
 	current: number,
@@ -90,5 +91,6 @@ export function replicasForTotal(
 	const ratio = total / (target.type === 'value' ? target.amount : target.amount * Math.max(current, 1));
 	if (current > 0 && isNear(ratio, tolerance)) return current;
 	if (target.type === 'average') return roundUp(total / target.amount);
-	return roundUp(current === 0 ? ratio : ratio * ready);
+	if (current === 0) return roundUp(ratio);
+	return ready > 0 ? roundUp(ratio * ready) : Math.min(current, roundUp(ratio * current));
 }

@@ -139,7 +139,8 @@ function upLimit(current: number, {up: {select, policies}, stepMs}: Behaviour, h
 	if (select === 'Disabled') return current;
 	const proposed = policies.map(policy => {
 		const start = atBeginning(current, policy, history, nowMs);
-		return policy.type === 'Pods' ? start + policy.value : Math.ceil((start * (100 + policy.value)) / 100);
+		// A part of none is none: it would stay so for ever.
+		return policy.type === 'Pods' ? start + policy.value : Math.max(1, Math.ceil((start * (100 + policy.value)) / 100));
 	});
 	return select === 'Min' ? Math.min(...proposed) : Math.max(...proposed);
 }

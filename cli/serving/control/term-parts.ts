@@ -16,6 +16,7 @@ import type {Upstream} from '../../../server/gateway.js';
 import {createControlMetrics, type ControlMetrics} from '../../../server/metrics/control-metrics.js';
 import type {ServerInstruments} from '../../../server/metrics/instruments.js';
 import {followPods, type PodNews} from '../../../server/metrics/pod-news.js';
+import {createMetricSources, isReadMetrics, type MetricSources} from '../../../server/autoscaling/metric-sources.js';
 import {createFoundArtifacts, openArtifactStore, type ArtifactStore, type FoundArtifacts} from '../../../server/artifact-store.js';
 import {startArtifactSweep} from '../../../server/artifact-sweep.js';
 import {createFunctionCalls, type FunctionCalls} from '../../../server/functions/calls.js';
@@ -149,6 +150,7 @@ type Late = {
 	calls?: FunctionCalls;
 	tasks?: TaskCalls;
 	slurm?: SlurmJobs;
+	metrics?: MetricSources;
 };
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
@@ -242,7 +244,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				onEscalation: error => context.fail(`the actor system failed for good: ${error.message}`),
 				onFenced: options.onFenced,
 				measure: peer => !isHere(state, peer),
-				perform: (command, done) => (late.tasks?.perform ?? nothingPerforms)(command, done),
+				perform: (command, done) => ((isReadMetrics(command) ? late.metrics : late.tasks)?.perform ?? nothingPerforms)(command, done),
 				onChange(change) {
 					topics.onChange(change);
 					podNews.hear(change);
@@ -250,6 +252,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 					late.calls?.hear(change);
 					late.tasks?.hear(change);
 					late.slurm?.hear(change);
+					late.metrics?.hear(change);
 					late.archive?.hear(change);
 					if (targetOf(change.key) !== undefined) topicTriggers.note(change.key, change.after?.object as Triggered | undefined);
 					const {plural, name} = parseObjectKey(change.key);
@@ -334,6 +337,12 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 		onProblem: slurmProblems(context),
 	});
 	late.slurm = slurm;
+	const metricSources = createMetricSources({
+		control: controlPlane,
+		clock: context.processParts.clock,
+		subscribe: brokerPort.tools.subscribe,
+	});
+	late.metrics = metricSources;
 	const deliveries = openFunctionDeliveries(state.foundDeliveries, {
 		context,
 		control: controlPlane,
@@ -377,6 +386,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 	const endSigns = (): void => {
 		tasks.close();
 		slurm.close();
+		metricSources.close();
 		late.archive?.close();
 		late.triggers?.close();
 		triggers.close();
@@ -427,6 +437,7 @@ function partsOf(state: State, {control, vault, seals, tokens, artifacts}: Loade
 			control.begin();
 			deliveries.begin();
 			slurm.begin();
+			metricSources.begin();
 			late.triggers = triggers.follow();
 			late.archive = archiveOfTerm(options, control);
 			late.signs = hearSigns(state, control);

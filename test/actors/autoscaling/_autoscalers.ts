@@ -3,7 +3,7 @@
 import type {Hpa, HpaSpec, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
 import type {Pod, PodStatus} from '../../../api/kinds/pod.js';
 import type {Labels, ObjectMeta} from '../../../api/object.js';
-import type {Measured} from '../../../actors/control/autoscaling/autoscaling-message.js';
+import type {Measured, Readings} from '../../../actors/control/autoscaling/autoscaling-message.js';
 import {decide, type Decision, type Memory} from '../../../actors/control/autoscaling/decision.js';
 import {rivalOf, targetOf} from '../../../actors/control/autoscaling/scale-target.js';
 import type {ObjectIndex} from '../../../system/index/object-index.js';
@@ -62,10 +62,11 @@ export const aWorker = (name: string, status: Partial<PodStatus> = {}, labels: L
 /** By the pod: thousandths of a CPU, and mebibytes. */
 export type Load = {readonly [pod: string]: number | readonly [millis: number, mebibytes: number]};
 
-export const measuredOf = (load: Load, cause = ''): Measured => ({
+export const measuredOf = (load: Load, cause = '', readings: Readings = new Map()): Measured => ({
 	type: 'measured',
 	askedAtMs: nowMs,
 	cause,
+	readings,
 	usage: new Map(
 		Object.entries(load).map(([pod, used]) => {
 			const [millis, mebibytes] = typeof used === 'number' ? [used, 10] : used;
@@ -77,13 +78,19 @@ export const measuredOf = (load: Load, cause = ''): Measured => ({
 export const noMemory: Memory = {history: undefined, own: undefined};
 
 /** What it decides in the situation that the index has. */
-export function decided(index: ObjectIndex, hpa: Hpa, load: Load, {memory: kept = noMemory, atMs = 1_000_000, cause = ''} = {}): Decision {
+export function decided(
+	index: ObjectIndex,
+	hpa: Hpa,
+	load: Load,
+	{memory: kept = noMemory, atMs = 1_000_000, cause = '', readings = new Map() as Readings} = {},
+): Decision {
 	const target = targetOf(hpa, index);
 	return decide({
 		hpa,
 		target,
 		rival: typeof target === 'string' ? undefined : rivalOf(hpa, target.key, index),
-		measured: measuredOf(load, cause),
+		known: index,
+		measured: measuredOf(load, cause, readings),
 		memory: kept,
 		nowMs,
 		monotonicMs: atMs,
