@@ -32,8 +32,7 @@ type Asked = {readonly answer: Promise<PrometheusAnswer>; readonly atMs: number;
 export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQueriesOptions): PrometheusQueries {
 	const asked = new Map<string, Asked>();
 	const turnsOf = new Map<string, Turns>();
-	const closing = new AbortController();
-	let underWay = 0;
+	const underWay = new Set<AbortController>();
 
 	/** At most so many at one host: it may be one that hangs. */
 	const atHost = async (host: string, signal: AbortSignal, act: () => Promise<PrometheusAnswer>): Promise<PrometheusAnswer> => {
@@ -50,12 +49,10 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 		const listed = hosts();
 		const host = httpHostOf(place);
 		if (!mayCall(listed, place)) return refused(host);
-		if (underWay >= limits.prometheusQueries) return no('too many queries are asked at once');
-		underWay++;
+		if (underWay.size >= limits.prometheusQueries) return no('too many queries are asked at once');
 		const ending = new AbortController();
-		const end = (): void => ending.abort(closing.signal.reason);
+		underWay.add(ending);
 		const cancel = clock.after(limits.prometheusAnswerMs, () => ending.abort(new OutgoingLate()));
-		closing.signal.addEventListener('abort', end, {once: true});
 		const request = {
 			method: 'GET',
 			url,
@@ -76,8 +73,7 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 			return no(`Prometheus at ${host} cannot be asked: ${(error as Error).message}`);
 		} finally {
 			cancel();
-			closing.signal.removeEventListener('abort', end);
-			underWay--;
+			underWay.delete(ending);
 		}
 	};
 	return {
@@ -94,8 +90,10 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 			void entry.answer.finally(() => (entry.isOpen = false));
 			return entry.answer;
 		},
-		underWay: () => underWay,
-		close: () => closing.abort(new Error('the term is over')),
+		underWay: () => underWay.size,
+		close() {
+			for (const ending of underWay) ending.abort(new Error('the term is over'));
+		},
 	};
 }
 

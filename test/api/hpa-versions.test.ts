@@ -33,8 +33,53 @@ const full = anHpa({
 	},
 });
 
+const describedObject = {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'main'};
+const selector = {matchLabels: {queue: 'a'}};
+
+/** With all types of metrics, each measured but the first. */
+const ofAllTypes = anHpa({
+	spec: {
+		minReplicas: 0,
+		metrics: [
+			{type: 'ContainerResource', containerResource: {name: 'cpu', container: 'main', target: {type: 'Utilization', averageUtilization: 50}}},
+			{
+				type: 'Pods',
+				pods: {
+					metric: {name: 'open'},
+					target: {type: 'AverageValue', averageValue: '5'},
+					source: {mqtt: {topic: 'web/{pod}/open', path: 'a.b', expireSeconds: 5}},
+				},
+			},
+			{type: 'Object', object: {describedObject, metric: {name: 'hits', selector}, target: {type: 'Value', value: '2k'}}},
+			{type: 'Object', object: {describedObject, metric: {name: 'hits'}, target: {type: 'AverageValue', averageValue: '10'}}},
+			{
+				type: 'External',
+				external: {
+					metric: {name: 'jobs'},
+					target: {type: 'AverageValue', averageValue: '30'},
+					source: {prometheus: {url: 'http://a:9090', query: 'sum(jobs)'}},
+				},
+			},
+			{type: 'External', external: {metric: {name: 'jobs', selector}, target: {type: 'Value', value: '30'}}},
+		],
+	},
+	status: {
+		currentReplicas: 2,
+		desiredReplicas: 2,
+		currentMetrics: [
+			{type: ''},
+			{type: 'Pods', pods: {metric: {name: 'open'}, current: {averageValue: '4500m'}}},
+			{type: 'Object', object: {describedObject, metric: {name: 'hits', selector}, current: {value: '1k'}}},
+			{type: 'Object', object: {describedObject, metric: {name: 'hits'}, current: {averageValue: '7'}}},
+			{type: 'External', external: {metric: {name: 'jobs'}, current: {averageValue: '12'}}},
+			{type: 'External', external: {metric: {name: 'jobs', selector}, current: {value: '31'}}},
+		],
+	},
+});
+
 const courses: {readonly [title: string]: Hpa} = {
 	'one with everything': full,
+	'one of all types of metrics': ofAllTypes,
 	'one of a percentage alone': anHpa(),
 	'one of memory alone': anHpa({spec: {metrics: [memory('1Gi')]}}),
 	'one by an amount of cpu': anHpa({
@@ -106,4 +151,27 @@ test('a manifest of v1 with such annotations is one of v2 with all of it', t => 
 		metadata: {annotations: {mine: 'yes'}},
 		spec: {metrics: [memory('100Mi')], behavior: full.spec?.behavior},
 	});
+});
+
+test('metrics of v1 are written as Kubernetes writes them, each with its source', t => {
+	const {annotations = {}} = hpaAsVersion1(ofAllTypes).metadata;
+	t.deepEqual(JSON.parse(annotations['autoscaling.alpha.kubernetes.io/metrics'] ?? ''), [
+		{type: 'ContainerResource', containerResource: {name: 'cpu', container: 'main', targetAverageUtilization: 50}},
+		{
+			type: 'Pods',
+			pods: {metricName: 'open', targetAverageValue: '5', source: {mqtt: {topic: 'web/{pod}/open', path: 'a.b', expireSeconds: 5}}},
+		},
+		{type: 'Object', object: {target: describedObject, metricName: 'hits', selector, targetValue: '2k'}},
+		{type: 'Object', object: {target: describedObject, metricName: 'hits', targetValue: '0', averageValue: '10'}},
+		{
+			type: 'External',
+			external: {metricName: 'jobs', targetAverageValue: '30', source: {prometheus: {url: 'http://a:9090', query: 'sum(jobs)'}}},
+		},
+		{type: 'External', external: {metricName: 'jobs', metricSelector: selector, targetValue: '30'}},
+	]);
+	t.deepEqual((JSON.parse(annotations['autoscaling.alpha.kubernetes.io/current-metrics'] ?? '') as unknown[]).slice(2, 5), [
+		{type: 'Object', object: {target: describedObject, metricName: 'hits', selector, currentValue: '1k'}},
+		{type: 'Object', object: {target: describedObject, metricName: 'hits', currentValue: '0', averageValue: '7'}},
+		{type: 'External', external: {metricName: 'jobs', currentValue: '0', currentAverageValue: '12'}},
+	]);
 });

@@ -161,9 +161,9 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		'spec.maxReplicas: must be at least minReplicas (9), got 5',
 	],
 	[
-		'another metric',
+		'a metric that says nothing',
 		patched('HorizontalPodAutoscaler', {spec: {metrics: [{type: 'Pods'}]}}),
-		'spec.metrics[0].type: "Pods" is not supported yet; Resource is',
+		'spec.metrics[0].pods: is required',
 	],
 	[
 		'a metric without its target',

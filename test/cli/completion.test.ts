@@ -22,6 +22,16 @@ function asked(...typed: readonly string[]): string {
 	return `${wanted.before}[${what}]${wanted.after}${where}`;
 }
 
+/** Settings of `troupe config`. */
+const settingWords = [
+	'autoscaling.prometheusHosts',
+	'nodes.grace',
+	'runtime.default',
+	'scheduler.strategy',
+	'slurm.hosts',
+	'workflows.httpHosts',
+];
+
 test('it is known of every command what stands behind it', t => {
 	t.deepEqual(Object.keys(inputsOf).toSorted(), [...commands.map(({name}) => name), 'help'].toSorted());
 });

@@ -109,6 +109,8 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'journals.yaml': pods => readyOf(pods, 'journal-') === 2 || hasNoPlace(pods.get('journal-0')),
 	'pod.yaml': pods => isReady(pods.get('clock')),
 	'policy.yaml': pods => readyOf(pods, 'store-') === 2,
+	// Nothing runs until something waits.
+	'queue.yaml': () => true,
 	'routes.yaml': pods => readyOf(pods, 'news-') === 3,
 	'service.yaml': pods => readyOf(pods, 'shop-') === 3,
 	'sidecar.yaml': pods => phaseOf(pods.get('asker')) === 'Succeeded',
@@ -130,6 +132,8 @@ const troubled: readonly RegExp[] = [
 	/^PersistentVolumeClaim \S+ has no volume yet: its volume is made where its first pod goes, and pod \S+ has no node\.$/,
 	// It has one pod, and allows none to go.
 	/^PodDisruptionBudget \S+ allows no evictions: (\d+) of its \1 pods? (is|are) healthy, and \1 must be\.$/,
+	// Nobody has said how long its queue is.
+	/^HorizontalPodAutoscaler worker does not know what it scales by: .* no message came on "jobs\/waiting" in the last 60 s\.$/,
 	/^ResourceQuota \S+ is used up: .* used\.$/,
 ];
 

@@ -7,7 +7,7 @@ import type {Hpa} from '../../../api/kinds/horizontalpodautoscaler.js';
 import type {ApiObject, Condition} from '../../../api/object.js';
 import {autoscaler} from '../../../actors/control/autoscaling/autoscaler.js';
 import {autoscalers, type AutoscalersState} from '../../../actors/control/autoscaling/autoscalers.js';
-import type {Judged} from '../../../actors/control/autoscaling/autoscaling-message.js';
+import {wishKey, type Judged, type Measured} from '../../../actors/control/autoscaling/autoscaling-message.js';
 import {targetOf} from '../../../actors/control/autoscaling/scale-target.js';
 import {entryIn, sizeOf} from '../../../actors/control/autoscaling/spread.js';
 import {autoscalerController} from '../../../actors/control/autoscaling/horizontalpodautoscaler.js';
@@ -16,7 +16,7 @@ import type {Effect} from '../../../system/kernel/behavior.js';
 import {play, playFrom} from '../../../system/kernel/play.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {aDeployment, aNode, contextWith, indexOf, keyOf, openWrites, ownedBy, put} from '../_objects.js';
-import {anHpa, aWorker, measuredOf} from './_autoscalers.js';
+import {anHpa, aWorker, cpu, measuredOf} from './_autoscalers.js';
 
 const web = aDeployment({spec: {replicas: 2}, status: {replicas: 2}});
 const key = 'horizontalpodautoscalers/default/web';
@@ -143,6 +143,61 @@ test('one with an interval of its own is looked at as often', t => {
 	const often = anHpa({metadata: {annotations: {'troupe.dev/scale-interval': '2'}}});
 	const {state} = play(autoscalers, null, [attend(), {type: 'look'}], contextWith(indexOf(web, often)));
 	t.is(entryIn(state.attended, key)?.dueAtMs, 1_002_000);
+});
+
+// ---- what sources say ----------------------------------------------------------------------------------------------------
+
+const source = {mqtt: {topic: 'jobs'}};
+const byJobs = {type: 'External', external: {metric: {name: 'jobs'}, target: {type: 'Value', value: 10}, source}} as const;
+const byTopic = anHpa({spec: {metrics: [cpu(50), byJobs, byJobs]}});
+const performed = (effects: readonly Effect[]) => effects.flatMap(effect => (effect.type === 'perform' ? [[effect.key, effect.command]] : []));
+const readingsAre = (value: number) => new Map([[wishKey({isOfPods: false, source}), {type: 'total', value}]]);
+const said = (value: number, ok = true) =>
+	({
+		type: 'metricsRead',
+		id: key,
+		outcome: ok ? {ok, value: readingsAre(value)} : {ok, error: {code: 'ERR_TIMEOUT', message: 'late', details: {}}},
+	}) as never;
+const measuredIn = (effects: readonly Effect[]): Measured | undefined =>
+	effects.flatMap(effect => (effect.type === 'tell' && effect.message.type === 'measured' ? [effect.message as Measured] : []))[0];
+
+test('sources are read once for each autoscaler that is due, and it is told when nodes and sources have answered', t => {
+	const known = indexOf(web, byTopic, aNode(), aWorker('a'));
+	const looked = play(autoscalers, null, [attend(), {type: 'look'}], contextWith(known));
+	t.deepEqual(performed(looked.effects), [[key, {type: 'readMetrics', hpa: key, wishes: [{isOfPods: false, source}]}]]);
+	const first = playFrom(autoscalers, looked.state, [said(7)], contextWith(known));
+	t.deepEqual(toldOf(first.effects), []);
+	const second = playFrom(autoscalers, first.state, [answer('0/node-a', 'a')], contextWith(known));
+	t.deepEqual(measuredIn(second.effects)?.readings, readingsAre(7));
+	t.is(measuredIn(second.effects)?.usage.size, 1);
+	const other = playFrom(autoscalers, looked.state, [answer('0/node-a', 'a')], contextWith(known));
+	t.deepEqual(toldOf(other.effects), []);
+	const late = playFrom(autoscalers, other.state, [said(0, false)], contextWith(known));
+	t.is(measuredIn(late.effects)?.readings.size, 0, 'what did not answer in time is not known');
+	t.deepEqual(toldOf(playFrom(autoscalers, late.state, [said(9)], contextWith(known)).effects), [], 'an answer to no question');
+});
+
+test('one without sources asks the edge nothing', t => {
+	const known = indexOf(web, anHpa(), aNode(), aWorker('a'));
+	t.deepEqual(performed(play(autoscalers, null, [attend(), {type: 'look'}], contextWith(known)).effects), []);
+});
+
+test('a value that comes makes the next look sooner, no more often than each second, also while it is measured', t => {
+	const known = indexOf(web, byTopic);
+	const at = (monotonicMs: number) => contextWith(known, {monotonicMs});
+	const dueAt = ({attended}: AutoscalersState) => entryIn(attended, key)?.dueAtMs;
+	const came = {type: 'valueCame', hpa: key} as const;
+	let {state} = play(autoscalers, null, [attend(), {type: 'look'}, said(1)], at(10_000));
+	t.is(dueAt(state), 10_000 + limits.autoscaleSyncMs);
+	({state} = playFrom(autoscalers, state, [came], at(10_200)));
+	t.is(dueAt(state), 10_000 + limits.autoscaleLeastMs);
+	({state} = playFrom(autoscalers, state, [{type: 'look'}], at(11_000)));
+	t.is(dueAt(state), Infinity);
+	({state} = playFrom(autoscalers, state, [came, came], at(11_500)));
+	const {state: told} = playFrom(autoscalers, state, [said(2)], at(12_000));
+	t.is(dueAt(told), 12_000 + limits.autoscaleLeastMs);
+	const {state: alone} = playFrom(autoscalers, told, [{...came, hpa: 'horizontalpodautoscalers/default/other'}], at(12_000));
+	t.is(sizeOf(alone.attended), 1);
 });
 
 // ---- deciding ------------------------------------------------------------------------------------------------------------

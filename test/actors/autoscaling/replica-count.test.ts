@@ -86,8 +86,26 @@ const totals: readonly Total[] = [
 	[5, 5, 8_600, 'average', 2_867, 3],
 	[0, 0, 5, 'average', 2, 3],
 	[1, 1, 0, 'average', 2, 0],
+	// As in Kubernetes' published table: scaling up and down by an object's value, of ready pods alone, within a tenth, from none.
+	[3, 3, 20_000, 'value', 15_000, 4],
+	[3, 3, 20_000, 'value', 10_000, 6],
+	[3, 1, 20_000, 'value', 10_000, 2],
+	[5, 5, 12_000, 'value', 20_000, 3],
+	[5, 2, 12_000, 'value', 20_000, 2],
+	[3, 3, 26_000, 'average', 10_000, 3],
+	[5, 5, 8_600, 'value', 14_334, 3],
+	[3, 3, 8_600, 'average', 2_500, 4],
+	[0, 0, 0, 'value', 10, 0],
+	[0, 0, 0, 'average', 10, 0],
+	[0, 0, 0.1, 'average', 10, 1],
+	[1, 1, 11, 'average', 10, 1],
+	[1, 1, 12, 'average', 10, 2],
+	// Where none is ready: not more than there are, and fewer where less is to be done.
+	[3, 0, 90, 'value', 10, 3],
+	[3, 0, 5, 'value', 10, 2],
+	[3, 0, 0, 'value', 10, 0],
 ];
 
 for (const [current, ready, total, type, amount, replicas] of totals)
-	test(`a value of ${total} for all, ${type} ${amount} wanted, makes ${current} replicas ${replicas}`, t =>
+	test(`a value of ${total} for all, ${type} ${amount} wanted, makes ${current} replicas, ${ready} of them ready, ${replicas}`, t =>
 		t.is(replicasForTotal(current, ready, total, {type, amount}), replicas));

@@ -1,0 +1,154 @@
+// Debian's Prometheus (prometheus) as the source of an autoscaler's metrics: up, down to none, and what is said where it may not be asked or is gone.
+
+import {spawn} from 'node:child_process';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import type {Hpa, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {follow, openHome, type Home} from '../../e2e/_rig.js';
+
+const patienceMs = 120_000;
+
+const listening = async (t: ExecutionContext, text: () => string): Promise<number> => {
+	const server = createServer((_, response) => void response.writeHead(200, {'content-type': 'text/plain; version=0.0.4'}).end(text()));
+	await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	return (server.address() as AddressInfo).port;
+};
+
+/** Starts one that scrapes this port each second. */
+async function openPrometheus(t: ExecutionContext, {folder: parent}: Home, scraped: number) {
+	const folder = path.join(parent, 'prometheus');
+	mkdirSync(folder);
+	const config = {
+		global: {scrape_interval: '1s', evaluation_interval: '1s'},
+		scrape_configs: [{job_name: 'jobs', static_configs: [{targets: [`127.0.0.1:${scraped}`]}]}],
+	};
+	// JSON is YAML.
+	writeFileSync(path.join(folder, 'prometheus.yml'), JSON.stringify(config));
+	const flags = ['--config.file=prometheus.yml', '--web.listen-address=127.0.0.1:0', `--storage.tsdb.path=${path.join(folder, 'data')}`];
+	const child = spawn('prometheus', flags, {cwd: folder, stdio: ['ignore', 'pipe', 'pipe']});
+	t.teardown(() => void child.kill('SIGKILL'));
+	const started = follow(child, '');
+	const said = await started.notes(/Server is ready to receive web requests/);
+	const [, port = ''] = /Listening on.*address=127\.0\.0\.1:(\d+)/.exec(said) ?? [];
+	return {host: `127.0.0.1:${port}`, kill: () => void child.kill('SIGKILL')};
+}
+
+const deployment = (app: string): object => ({
+	apiVersion: 'apps/v1',
+	kind: 'Deployment',
+	metadata: {name: app},
+	spec: {
+		replicas: 1,
+		selector: {matchLabels: {app}},
+		template: {
+			metadata: {labels: {app}},
+			spec: {
+				runtimeClassName: 'process',
+				terminationGracePeriodSeconds: 1,
+				containers: [{name: 'main', image: 'node', command: ['node', '-e', 'setInterval(() => undefined, 60000)']}],
+			},
+		},
+	},
+});
+
+const autoscaler = (app: string, minReplicas: number, metric: object): object => ({
+	apiVersion: 'autoscaling/v2',
+	kind: 'HorizontalPodAutoscaler',
+	metadata: {name: app},
+	spec: {
+		scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: app},
+		minReplicas,
+		maxReplicas: 4,
+		metrics: [metric],
+		behavior: {scaleDown: {stabilizationWindowSeconds: 1}},
+	},
+});
+
+test('autoscalers go by what a Prometheus answers, for all and for each pod, as long as they may ask it and it is there', async t => {
+	t.timeout(4 * patienceMs);
+	const home = openHome(t);
+	await home.up();
+	const podsOf = async (app: string): Promise<readonly Pod[]> =>
+		(JSON.parse(await home.fine('get', 'pods', '-l', `app=${app}`, '-o', 'json')) as {readonly items: readonly Pod[]}).items.filter(
+			({metadata}) => metadata.deletionTimestamp === undefined,
+		);
+	const statusOf = async (app: string): Promise<HpaStatus> => (JSON.parse(await home.fine('get', 'hpa', app, '-o', 'json')) as Hpa).status ?? {};
+	const untilThereAre = async (app: string, wanted: number): Promise<void> => {
+		let status: HpaStatus = {};
+		await eventually(
+			`there are ${wanted} of ${app}`,
+			async () => {
+				status = await statusOf(app);
+				return status.desiredReplicas === wanted && (await podsOf(app)).length === wanted;
+			},
+			() => JSON.stringify(status),
+			patienceMs,
+		);
+	};
+	const untilSaid = async (app: string, words: RegExp): Promise<void> => {
+		let said = '';
+		await eventually(
+			`it says ${String(words)}`,
+			async () => words.test((said = (await statusOf(app)).conditions?.find(({type}) => type === 'ScalingActive')?.message ?? '')),
+			() => said,
+			patienceMs,
+		);
+	};
+	let jobs = 12;
+	const open = new Map<string, number>();
+	const figures = (): string =>
+		[
+			`jobs_waiting{queue="a"} ${jobs}`,
+			'jobs_waiting{queue="b"} 3',
+			...[...open].map(([pod, value]) => `open{pod="${pod}",namespace="default"} ${value}`),
+			'',
+		].join('\n');
+	const {host, kill} = await openPrometheus(t, home, await listening(t, figures));
+	const source = (query: string): object => ({prometheus: {url: `http://${host}`, query}});
+	await home.apply(
+		deployment('queue'),
+		autoscaler('queue', 0, {
+			type: 'External',
+			external: {
+				metric: {name: 'jobs_waiting'},
+				target: {type: 'AverageValue', averageValue: '5'},
+				source: source('clamp_min(jobs_waiting - 3, 0)'),
+			},
+		}),
+		deployment('each'),
+		autoscaler('each', 1, {
+			type: 'Pods',
+			pods: {metric: {name: 'open'}, target: {type: 'AverageValue', averageValue: '10'}, source: source('open')},
+		}),
+	);
+	await untilSaid('queue', /this cluster does not let autoscalers ask "127\.0\.0\.1:\d+": .* troupe config set autoscaling\.prometheusHosts 127\.0\.0\.1:\d+ /);
+	t.is((await podsOf('queue')).length, 1);
+	await home.fine('config', 'set', 'autoscaling.prometheusHosts', host);
+	await untilThereAre('queue', 2);
+	t.regex(await home.fine('describe', 'hpa', 'queue'), /1 -> 2 +jobs_waiting: 9\/5 \(avg\) +external metric jobs_waiting above target/);
+	jobs = 3;
+	await untilThereAre('queue', 0);
+	jobs = 23;
+	await untilThereAre('queue', 4);
+
+	await untilSaid('each', /the answer is of a pod that runs|no series/);
+	const [first] = await podsOf('each');
+	open.set(first?.metadata.name ?? '', 30);
+	await untilThereAre('each', 3);
+	for (const {metadata} of await podsOf('each')) open.set(metadata.name, 1);
+	await untilThereAre('each', 1);
+
+	kill();
+	await untilSaid('queue', /Prometheus at 127\.0\.0\.1:\d+ cannot be asked: connect ECONNREFUSED/);
+	t.is((await podsOf('queue')).length, 4);
+	t.regex(await home.fine('why', 'hpa/queue'), /does not know what it scales by/);
+});
