@@ -885,7 +885,7 @@ export const limits = {
 	autoscaleMessageBytes: 16_384,
 	autoscalePathLevels: 8,
 	autoscalePathCharacters: 256,
-	autoscaleMostValue: 1e15,
+	autoscaleMostValue: 1_000_000_000_000_000,
 	/** How long after it came a message counts where nothing else is said, and at most. */
 	autoscaleExpireSecondsDefault: 60,
 	autoscaleExpireSeconds: 86_400,

@@ -8,7 +8,10 @@ export type MetricStatus = ShapeOf<typeof metricStatus>;
 
 type Target = NonNullable<Metric['resource']>['target'];
 type Current = NonNullable<MetricStatus['resource']>['current'];
-type Measured = {readonly spec?: {readonly metrics?: readonly Metric[]}; readonly status?: {readonly currentMetrics?: readonly MetricStatus[]}};
+type Measured = {
+	readonly spec?: {readonly metrics?: readonly Metric[]};
+	readonly status?: {readonly currentMetrics?: readonly MetricStatus[]};
+};
 
 const unknown = '<unknown>';
 

@@ -112,12 +112,7 @@ function validate(found: Found, object: Draft): void {
 	const spec = membersOf(object.spec);
 	checkHosts(found, 'spec.workflows.httpHosts', itemsOf(membersOf(spec['workflows'])['httpHosts']), limits.workflowHttpHosts);
 	checkHosts(found, 'spec.slurm.hosts', itemsOf(membersOf(spec['slurm'])['hosts']), limits.slurmHosts);
-	checkHosts(
-		found,
-		'spec.autoscaling.prometheusHosts',
-		itemsOf(membersOf(spec['autoscaling'])['prometheusHosts']),
-		limits.prometheusHosts,
-	);
+	checkHosts(found, 'spec.autoscaling.prometheusHosts', itemsOf(membersOf(spec['autoscaling'])['prometheusHosts']), limits.prometheusHosts);
 	const {name} = membersOf(object.metadata);
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);

@@ -149,8 +149,7 @@ export const spec = () =>
 		),
 	});
 
-const measured = () =>
-	record({averageUtilization: optional(count()), averageValue: optional(quantity()), value: optional(quantity())});
+const measured = () => record({averageUtilization: optional(count()), averageValue: optional(quantity()), value: optional(quantity())});
 
 const shownName = () => record({name: text(), selector: optional(selector())});
 

@@ -9,8 +9,7 @@ import {isMetricValue} from './metric-value.js';
 export type Series = {readonly pod: string | undefined; readonly namespace: string | undefined; readonly value: number};
 
 export type PrometheusAnswer =
-	| {readonly ok: true; readonly type: 'scalar' | 'vector'; readonly series: readonly Series[]}
-	| {readonly ok: false; readonly why: string};
+	{readonly ok: true; readonly type: 'scalar' | 'vector'; readonly series: readonly Series[]} | {readonly ok: false; readonly why: string};
 
 /** What of its own words is said again. */
 const wordsCharacters = 200;
@@ -71,6 +70,9 @@ export function podsIn(answer: PrometheusAnswer, namespace: string): Reading {
 		if (pod !== undefined && own === namespace) values.set(pod, (values.get(pod) ?? 0) + (isMetricValue(value) ? value : NaN));
 	for (const [pod, value] of values) if (!isMetricValue(value)) values.delete(pod);
 	if (values.size === 0 && answer.series.length > 0)
-		return {type: 'unknown', why: 'the result of the query has no series with the label "pod" of a pod of this namespace and a number from 0 on'};
+		return {
+			type: 'unknown',
+			why: 'the result of the query has no series with the label "pod" of a pod of this namespace and a number from 0 on',
+		};
 	return {type: 'pods', values};
 }

@@ -64,7 +64,9 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 		try {
 			return await atHost(host, ending.signal, async () => {
 				const {status, bytes, isWhole} = await outgoingAnswer(clock, request, ending.signal);
-				const answer = isWhole ? prometheusAnswerOf(status, bytes.toString()) : no(`its answer has more than ${limits.prometheusAnswerBytes} bytes`);
+				const answer = isWhole
+					? prometheusAnswerOf(status, bytes.toString())
+					: no(`its answer has more than ${limits.prometheusAnswerBytes} bytes`);
 				return answer.ok ? answer : no(`Prometheus at ${host}: ${answer.why}`);
 			});
 		} catch (error) {

@@ -49,8 +49,7 @@ async function posted({clock}: TaskParts, {key, input}: CallTask, {url, lookup}:
 	try {
 		return outcomeOf(await outgoingAnswer(clock, {method: 'POST', url, headers, body, lookup, ...bounds}, signal));
 	} catch (error) {
-		if (error instanceof OutgoingLate)
-			return taskFailed('Http.Timeout', `${url} did not answer within ${limits.workflowHttpMs / 1_000} s`);
+		if (error instanceof OutgoingLate) return taskFailed('Http.Timeout', `${url} did not answer within ${limits.workflowHttpMs / 1_000} s`);
 		if (error instanceof SpecialAddress) return refused(httpHostOf(error.place), new URL(url).hostname);
 		return taskFailed('Http.ConnectionFailed', `${url}: ${(error as Error).message}`);
 	}

@@ -41,7 +41,10 @@ const ofAllTypes = anHpa({
 	spec: {
 		minReplicas: 0,
 		metrics: [
-			{type: 'ContainerResource', containerResource: {name: 'cpu', container: 'main', target: {type: 'Utilization', averageUtilization: 50}}},
+			{
+				type: 'ContainerResource',
+				containerResource: {name: 'cpu', container: 'main', target: {type: 'Utilization', averageUtilization: 50}},
+			},
 			{
 				type: 'Pods',
 				pods: {

@@ -51,10 +51,7 @@ test('commands, flags, kinds and the values of flags are known without a cluster
 	t.deepEqual(words('config', 'set', ''), settingWords);
 	t.deepEqual(words('config', 'set', 'runtime.default', ''), ['process', 'docker']);
 	t.true(words('config', 'set', 'scheduler.strategy', '').includes('least-cpu'));
-	t.deepEqual(
-		[words('config', 'get', ''), words('config', 'get', 'scheduler.strategy', '')],
-		[settingWords, []],
-	);
+	t.deepEqual([words('config', 'get', ''), words('config', 'get', 'scheduler.strategy', '')], [settingWords, []]);
 	t.deepEqual([words('-n', 'shop', 'ge').includes('get'), words('-n', '').length], [true, 0]);
 	t.deepEqual([words('nonsense', ''), words('up', ''), words('get', '--nonsense=')], [[], [], []]);
 	t.deepEqual(

@@ -104,7 +104,8 @@ test('a queue makes workers, none while nothing waits, also after the control pl
 	const {message = ''} = await untilScaling(app, {status: 'False', reason: 'FailedGetExternalMetric'}, home);
 	t.regex(message, /no message came on "jobs\/waiting" in the last 60 s$/);
 	const client = await publisher(t, home);
-	const say = (length: unknown, by = client): Promise<unknown> => by.publishAsync('jobs/waiting', JSON.stringify({queue: {length}}), {qos: 1, retain: true});
+	const say = (length: unknown, by = client): Promise<unknown> =>
+		by.publishAsync('jobs/waiting', JSON.stringify({queue: {length}}), {qos: 1, retain: true});
 	await say(25);
 	await untilThereAre(app, 3, home);
 	t.regex(await home.fine('describe', 'hpa', app), /0 -> 3 +jobs: 25\/10 \(avg\) +external metric jobs above target/);
@@ -117,7 +118,10 @@ test('a queue makes workers, none while nothing waits, also after the control pl
 	await home.up();
 	// Whatever was said before is nothing now: it keeps what is there.
 	await untilScaling(app, {status: 'False', reason: 'FailedGetExternalMetric'}, home);
-	t.regex(await home.fine('why', `hpa/${app}`), /does not know what it scales by: .* it looks again every few seconds, and takes no pods away until it knows/s);
+	t.regex(
+		await home.fine('why', `hpa/${app}`),
+		/does not know what it scales by: .* it looks again every few seconds, and takes no pods away until it knows/s,
+	);
 	t.is((await podsOf(app, home)).length, 2);
 	const again = await publisher(t, home);
 	await say('x', again);

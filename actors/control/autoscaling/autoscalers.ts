@@ -101,7 +101,9 @@ function attend(state: AutoscalersState, {hpa, isNews, cause}: Attend, context: 
 	const spawn: Effect = {type: 'spawn', name: nameOf(hpa), behavior: autoscaler.kind, input, restart: 'transient'};
 	if (before !== undefined && !isNews) return next(state, [spawn]);
 	const entry: Attended =
-		before === undefined ? {measuredAtMs: monotonicMs, round: undefined, dueAtMs: monotonicMs, cause} : {...dueSoon(before, monotonicMs), cause};
+		before === undefined
+			? {measuredAtMs: monotonicMs, round: undefined, dueAtMs: monotonicMs, cause}
+			: {...dueSoon(before, monotonicMs), cause};
 	return scheduled({...state, attended: withEntry(state.attended, hpa, entry)}, [spawn], dueOf(entry), context);
 }
 
@@ -253,7 +255,7 @@ function answered(state: AutoscalersState, {id, outcome}: Reply<unknown, 'usageT
 
 /** What sources do not say in time is not known. */
 function read(state: AutoscalersState, {id, outcome}: Reply<unknown, 'metricsRead'>, context: Context): Next<AutoscalersState> {
-	const key = id as ObjectKey;
+	const key = id;
 	const entry = entryIn(state.attended, key);
 	if (entry?.round === undefined) return next(state);
 	const readings = outcome.ok ? (outcome.value as Readings) : new Map<string, Reading>();

@@ -72,7 +72,11 @@ function ofResource(
 	const counted = replicasForPods(target.replicas, figuresOf(target.pods, what, measured, nowMs), wanted, tolerance(hpa));
 	const isPart = wanted.type === 'utilization';
 	if (!counted.ok)
-		return {ok: false, reason, message: `failed to get ${name} ${isPart ? 'utilization' : 'usage'}: ${unknownText(counted.why, target, what)}`};
+		return {
+			ok: false,
+			reason,
+			message: `failed to get ${name} ${isPart ? 'utilization' : 'usage'}: ${unknownText(counted.why, target, what)}`,
+		};
 	const {replicas, averageUsed, utilization} = counted;
 	const averageValue = (name === 'cpu' ? cpuText : memoryText)(averageUsed);
 	const current = {averageValue, ...(utilization === undefined ? {} : {averageUtilization: utilization})};
@@ -134,7 +138,8 @@ function ofObject(metric: Metric, object: Described, situation: MetricSituation)
 	const definition = kindOf(apiVersion, kind);
 	const {known, hpa} = situation;
 	const isThere =
-		definition !== undefined && known.get(objectKey(definition.plural, definition.namespaced ? hpa.metadata.namespace : undefined, name)) !== undefined;
+		definition !== undefined &&
+		known.get(objectKey(definition.plural, definition.namespaced ? hpa.metadata.namespace : undefined, name)) !== undefined;
 	const message = `failed to get object metric ${object.metric.name}: ${kind.toLowerCase()} "${name}" not found`;
 	if (!isThere) return {ok: false, reason: 'FailedGetObjectMetric', message};
 	return ofTotal(metric, object, situation, {label: `${kind} metric ${object.metric.name}`, describedObject: object.describedObject});
@@ -172,9 +177,7 @@ function ofTotal(
 		metric,
 		replicas,
 		label,
-		isObject
-			? {type: 'Object', object: {describedObject, metric: named, current}}
-			: {type: 'External', external: {metric: named, current}},
+		isObject ? {type: 'Object', object: {describedObject, metric: named, current}} : {type: 'External', external: {metric: named, current}},
 	);
 }
 

@@ -33,7 +33,8 @@ export const figuresOfValues = (pods: readonly Pod[], values: ReadonlyMap<string
 
 /** How many of them are ready to take a part of what all share. */
 export const readyOf = (pods: readonly Pod[]): number =>
-	pods.filter(pod => counts(pod) && pod.status?.phase === 'Running' && conditionOf(pod.status.conditions, 'Ready')?.status === 'True').length;
+	pods.filter(pod => counts(pod) && pod.status?.phase === 'Running' && conditionOf(pod.status.conditions, 'Ready')?.status === 'True')
+		.length;
 
 const counts = (pod: Pod): boolean => !isDeleting(pod) && !isOver(pod);
 

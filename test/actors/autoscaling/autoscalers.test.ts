@@ -150,7 +150,8 @@ test('one with an interval of its own is looked at as often', t => {
 const source = {mqtt: {topic: 'jobs'}};
 const byJobs = {type: 'External', external: {metric: {name: 'jobs'}, target: {type: 'Value', value: 10}, source}} as const;
 const byTopic = anHpa({spec: {metrics: [cpu(50), byJobs, byJobs]}});
-const performed = (effects: readonly Effect[]) => effects.flatMap(effect => (effect.type === 'perform' ? [[effect.key, effect.command]] : []));
+const performed = (effects: readonly Effect[]) =>
+	effects.flatMap(effect => (effect.type === 'perform' ? [[effect.key, effect.command]] : []));
 const readingsAre = (value: number) => new Map([[wishKey({isOfPods: false, source}), {type: 'total', value}]]);
 const said = (value: number, ok = true) =>
 	({

@@ -43,7 +43,14 @@ const starting = (name: string): Pod => aWorker(name, {conditions: [{type: 'Read
 const front: ApiObject = {
 	apiVersion: 'v1',
 	kind: 'Service',
-	metadata: {name: 'front', namespace: 'default', uid: 'uid-of-front', resourceVersion: '1', generation: 1, creationTimestamp: '2023-11-14T22:00:00Z'},
+	metadata: {
+		name: 'front',
+		namespace: 'default',
+		uid: 'uid-of-front',
+		resourceVersion: '1',
+		generation: 1,
+		creationTimestamp: '2023-11-14T22:00:00Z',
+	},
 };
 
 function answered(of: Metric, reading: Reading, pods: readonly Pod[]) {
@@ -58,19 +65,107 @@ type Case = readonly [title: string, of: Metric, reading: Reading, pods: readonl
 const [a, b, c] = [aWorker('a'), aWorker('b'), aWorker('c')];
 
 const cases: readonly Case[] = [
-	['pods above their target', ofPods, eachHas({a: 20, b: 15}), [a, b], 4, {pods: {metric, current: {averageValue: '17500m'}}}, 'jobs: 17500m/10'],
-	['pods near their target', ofPods, eachHas({a: 10, b: 11}), [a, b], 2, {pods: {metric, current: {averageValue: '10500m'}}}, 'jobs: 10500m/10'],
-	['pods of which one says nothing: it counts as at its target', ofPods, eachHas({a: 2, b: 2}), [a, b, c], 2, {pods: {metric, current: {averageValue: '2'}}}, 'jobs: 2/10'],
-	['pods of which one says nothing: where more are needed it counts as idle', ofPods, eachHas({a: 30, b: 30}), [a, b, c], 6, {pods: {metric, current: {averageValue: '30'}}}, 'jobs: 30/10'],
-	['pods of which one has not begun', ofPods, eachHas({a: 30, b: 30}), [a, b, waiting('c')], 6, {pods: {metric, current: {averageValue: '30'}}}, 'jobs: 30/10'],
-	['pods of which one is not ready: what it says counts', ofPods, eachHas({a: 30, b: 0}), [a, starting('b')], 3, {pods: {metric, current: {averageValue: '15'}}}, 'jobs: 15/10'],
-	['a queue for all, by an average', byAverage, total(35), [a, b], 4, {external: {metric, current: {averageValue: '17500m'}}}, 'jobs: 17500m/10 (avg)'],
-	['a queue for all, by an average that is no thousandth', byAverage, total(31), [a, b, c], 3, {external: {metric, current: {averageValue: '10334m'}}}, 'jobs: 10334m/10 (avg)'],
+	[
+		'pods above their target',
+		ofPods,
+		eachHas({a: 20, b: 15}),
+		[a, b],
+		4,
+		{pods: {metric, current: {averageValue: '17500m'}}},
+		'jobs: 17500m/10',
+	],
+	[
+		'pods near their target',
+		ofPods,
+		eachHas({a: 10, b: 11}),
+		[a, b],
+		2,
+		{pods: {metric, current: {averageValue: '10500m'}}},
+		'jobs: 10500m/10',
+	],
+	[
+		'pods of which one says nothing: it counts as at its target',
+		ofPods,
+		eachHas({a: 2, b: 2}),
+		[a, b, c],
+		2,
+		{pods: {metric, current: {averageValue: '2'}}},
+		'jobs: 2/10',
+	],
+	[
+		'pods of which one says nothing: where more are needed it counts as idle',
+		ofPods,
+		eachHas({a: 30, b: 30}),
+		[a, b, c],
+		6,
+		{pods: {metric, current: {averageValue: '30'}}},
+		'jobs: 30/10',
+	],
+	[
+		'pods of which one has not begun',
+		ofPods,
+		eachHas({a: 30, b: 30}),
+		[a, b, waiting('c')],
+		6,
+		{pods: {metric, current: {averageValue: '30'}}},
+		'jobs: 30/10',
+	],
+	[
+		'pods of which one is not ready: what it says counts',
+		ofPods,
+		eachHas({a: 30, b: 0}),
+		[a, starting('b')],
+		3,
+		{pods: {metric, current: {averageValue: '15'}}},
+		'jobs: 15/10',
+	],
+	[
+		'a queue for all, by an average',
+		byAverage,
+		total(35),
+		[a, b],
+		4,
+		{external: {metric, current: {averageValue: '17500m'}}},
+		'jobs: 17500m/10 (avg)',
+	],
+	[
+		'a queue for all, by an average that is no thousandth',
+		byAverage,
+		total(31),
+		[a, b, c],
+		3,
+		{external: {metric, current: {averageValue: '10334m'}}},
+		'jobs: 10334m/10 (avg)',
+	],
 	['a value of all', byValue, total(250), [a, b], 5, {external: {metric, current: {value: '250'}}}, 'jobs: 250/100'],
-	['a value of all, of which one is not ready', byValue, total(250), [a, starting('b')], 3, {external: {metric, current: {value: '250'}}}, 'jobs: 250/100'],
+	[
+		'a value of all, of which one is not ready',
+		byValue,
+		total(250),
+		[a, starting('b')],
+		3,
+		{external: {metric, current: {value: '250'}}},
+		'jobs: 250/100',
+	],
 	['a value when there are none', byValue, total(250), [], 3, {external: {metric, current: {value: '250'}}}, 'jobs: 250/100'],
-	['a queue when there are none', byAverage, total(250), [], 25, {external: {metric, current: {averageValue: '250'}}}, 'jobs: 250/10 (avg)'],
-	['a value of an object', described('Service', 'front'), total(40), [a, b], 1, {object: {describedObject: {apiVersion: 'v1', kind: 'Service', name: 'front'}, metric, current: {value: '40'}}}, 'jobs: 40/100'],
+	[
+		'a queue when there are none',
+		byAverage,
+		total(250),
+		[],
+		25,
+		{external: {metric, current: {averageValue: '250'}}},
+		'jobs: 250/10 (avg)',
+	],
+	[
+		'a value of an object',
+		described('Service', 'front'),
+		total(40),
+		[a, b],
+		1,
+		{object: {describedObject: {apiVersion: 'v1', kind: 'Service', name: 'front'}, metric, current: {value: '40'}}},
+		'jobs: 40/100',
+	],
 ];
 
 for (const [title, of, reading, pods, replicas, shown, text] of cases)
@@ -82,10 +177,28 @@ for (const [title, of, reading, pods, replicas, shown, text] of cases)
 const late: Reading = {type: 'unknown', why: 'nothing came'};
 const failures: readonly (readonly [title: string, of: Metric, reading: Reading, reason: string, message: string])[] = [
 	['of pods', ofPods, late, 'FailedGetPodsMetric', 'failed to get pods metric jobs: nothing came'],
-	['of pods that say nothing', ofPods, eachHas({other: 1}), 'FailedGetPodsMetric', 'failed to get pods metric jobs: no message on "web/{pod}" is of a pod that runs'],
+	[
+		'of pods that say nothing',
+		ofPods,
+		eachHas({other: 1}),
+		'FailedGetPodsMetric',
+		'failed to get pods metric jobs: no message on "web/{pod}" is of a pod that runs',
+	],
 	['of an object', described('Service', 'front'), late, 'FailedGetObjectMetric', 'failed to get object metric jobs: nothing came'],
-	['of an object that is not there', described('Service', 'back'), total(1), 'FailedGetObjectMetric', 'failed to get object metric jobs: service "back" not found'],
-	['of an object of no kind', described('Nothing', 'front'), total(1), 'FailedGetObjectMetric', 'failed to get object metric jobs: nothing "front" not found'],
+	[
+		'of an object that is not there',
+		described('Service', 'back'),
+		total(1),
+		'FailedGetObjectMetric',
+		'failed to get object metric jobs: service "back" not found',
+	],
+	[
+		'of an object of no kind',
+		described('Nothing', 'front'),
+		total(1),
+		'FailedGetObjectMetric',
+		'failed to get object metric jobs: nothing "front" not found',
+	],
 	['of whatever else', byValue, late, 'FailedGetExternalMetric', 'failed to get external metric jobs: nothing came'],
 ];
 for (const [title, of, reading, reason, message] of failures)
@@ -126,13 +239,19 @@ test('one container of each pod is measured by itself', t => {
 	const main = decided(known, hpaOf('main'), {a: 100});
 	t.is(main.rescale?.to, 2);
 	t.deepEqual(main.status.currentMetrics, [
-		{type: 'ContainerResource', containerResource: {name: 'cpu', container: 'main', current: {averageValue: '100m', averageUtilization: 100}}},
+		{
+			type: 'ContainerResource',
+			containerResource: {name: 'cpu', container: 'main', current: {averageValue: '100m', averageUtilization: 100}},
+		},
 	]);
 	const reasonOf = (container: string): unknown => {
 		const {reason, message} = decided(known, hpaOf(container), {a: 100}).status.conditions?.[1] ?? {};
 		return [reason, message?.replace(/^.*utilization: /, '')];
 	};
-	t.deepEqual(reasonOf('helper'), ['FailedGetContainerResourceMetric', 'did not receive metrics for targeted pods (pods might be unready)']);
+	t.deepEqual(reasonOf('helper'), [
+		'FailedGetContainerResourceMetric',
+		'did not receive metrics for targeted pods (pods might be unready)',
+	]);
 	t.deepEqual(reasonOf('gone'), ['FailedGetContainerResourceMetric', 'did not receive metrics for targeted pods (pods might be unready)']);
 	const all = decided(known, anHpa({spec: {metrics: [cpu(50)]}}), {a: 100});
 	t.regex(all.status.conditions?.[1]?.message ?? '', /missing request for cpu in container helper of Pod a$/);

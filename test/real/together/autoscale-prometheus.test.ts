@@ -81,7 +81,8 @@ test('autoscalers go by what a Prometheus answers, for all and for each pod, as 
 		(JSON.parse(await home.fine('get', 'pods', '-l', `app=${app}`, '-o', 'json')) as {readonly items: readonly Pod[]}).items.filter(
 			({metadata}) => metadata.deletionTimestamp === undefined,
 		);
-	const statusOf = async (app: string): Promise<HpaStatus> => (JSON.parse(await home.fine('get', 'hpa', app, '-o', 'json')) as Hpa).status ?? {};
+	const statusOf = async (app: string): Promise<HpaStatus> =>
+		(JSON.parse(await home.fine('get', 'hpa', app, '-o', 'json')) as Hpa).status ?? {};
 	const untilThereAre = async (app: string, wanted: number): Promise<void> => {
 		let status: HpaStatus = {};
 		await eventually(
@@ -130,7 +131,10 @@ test('autoscalers go by what a Prometheus answers, for all and for each pod, as 
 			pods: {metric: {name: 'open'}, target: {type: 'AverageValue', averageValue: '10'}, source: source('open')},
 		}),
 	);
-	await untilSaid('queue', /this cluster does not let autoscalers ask "127\.0\.0\.1:\d+": .* troupe config set autoscaling\.prometheusHosts 127\.0\.0\.1:\d+ /);
+	await untilSaid(
+		'queue',
+		/this cluster does not let autoscalers ask "127\.0\.0\.1:\d+": .* troupe config set autoscaling\.prometheusHosts 127\.0\.0\.1:\d+ /,
+	);
 	t.is((await podsOf('queue')).length, 1);
 	await home.fine('config', 'set', 'autoscaling.prometheusHosts', host);
 	await untilThereAre('queue', 2);

@@ -31,13 +31,18 @@ function world() {
 		news,
 		pods,
 		filters: () => [...listeners.keys()].sort(),
-		say(topic: string, payload: string, retained = false) {
+		say: (topic: string, payload: string, retained = false): void => {
 			for (const [filter, listener] of listeners) if (topicMatches(filter, topic)) listener(topic, payload, retained);
 		},
-		has: (hpa: string, ...sources: readonly MqttSource[]) => topics.set(hpa, 'default', sources.map(source => wish(source))),
+		has: (hpa: string, ...sources: readonly MqttSource[]) =>
+			topics.set(
+				hpa,
+				'default',
+				sources.map(source => wish(source)),
+			),
 		hasPods: (hpa: string, source: MqttSource, namespace = 'default') => topics.set(hpa, namespace, [wish(source, true)]),
 		read: (hpa: string, source: MqttSource) => topics.read(hpa, 'default', false, source),
-		readPods(hpa: string, source: MqttSource, namespace = 'default') {
+		readPods: (hpa: string, source: MqttSource, namespace = 'default') => {
 			const reading = topics.read(hpa, namespace, true, source);
 			return reading.type === 'pods' ? Object.fromEntries(reading.values) : reading;
 		},
@@ -177,7 +182,10 @@ test('beyond the bounds topics are not listened to, which is said, and are once 
 	say('t/4096', '1');
 	t.deepEqual(read(last, topicOf(limits.autoscaleTopics)), {type: 'total', value: 1});
 	for (let at = 0; at <= limits.autoscaleTopicReaders; at++) has(`path-${at}`, {topic: 't/1', path: `p${at}`});
-	t.regex(JSON.stringify(read(`path-${limits.autoscaleTopicReaders}`, {topic: 't/1', path: `p${limits.autoscaleTopicReaders}`})), /too many topics/);
+	t.regex(
+		JSON.stringify(read(`path-${limits.autoscaleTopicReaders}`, {topic: 't/1', path: `p${limits.autoscaleTopicReaders}`})),
+		/too many topics/,
+	);
 });
 
 test('no more values are kept than may be', t => {

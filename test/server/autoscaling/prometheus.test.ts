@@ -30,7 +30,12 @@ const totals: readonly (readonly [title: string, status: number, body: string, e
 	['an error of the query', 400, '{"status":"error","errorType":"bad_data","error":"parse error: x"}', 'it says: parse error: x'],
 	['an error without end', 400, JSON.stringify({status: 'error', error: 'x'.repeat(1_000)}), `it says: ${'x'.repeat(200)}`],
 	['something else', 200, '<html>', 'its answer is not that of a Prometheus'],
-	['something else in JSON', 200, '{"status":"success","data":{"resultType":"vector","result":{}}}', 'its answer is not that of a Prometheus'],
+	[
+		'something else in JSON',
+		200,
+		'{"status":"success","data":{"resultType":"vector","result":{}}}',
+		'its answer is not that of a Prometheus',
+	],
 	['a login', 401, 'no', 'it answered with status 401'],
 	['another place', 302, '', 'it answered with status 302, and redirects are not followed'],
 ];
@@ -122,12 +127,18 @@ test('a name that is listed and leads to this machine is not asked', async t => 
 	const lookup: LookupFunction = (_name, _options, done) => done(null, [{address: '127.0.0.1', family: 4}]);
 	const {ask, seen, port, hosts} = await opened(t, fine, {lookup});
 	hosts.splice(0, 1, `prometheus.example:${port}`);
-	t.regex(whyOf(await ask('a', `prometheus.example:${port}`)) ?? '', /^prometheus\.example:\d+ leads to 127\.0\.0\.1:\d+, which belongs to this machine/);
+	t.regex(
+		whyOf(await ask('a', `prometheus.example:${port}`)) ?? '',
+		/^prometheus\.example:\d+ leads to 127\.0\.0\.1:\d+, which belongs to this machine/,
+	);
 	t.is(seen.length, 0);
 });
 
 test('a redirect of a Prometheus is not followed', async t => {
-	const {ask, seen} = await opened(t, (request, response) => void response.writeHead(302, {location: `http://${request.headers.host ?? ''}/else`}).end());
+	const {ask, seen} = await opened(
+		t,
+		(request, response) => void response.writeHead(302, {location: `http://${request.headers.host ?? ''}/else`}).end(),
+	);
 	t.regex(whyOf(await ask('a')) ?? '', /^Prometheus at 127\.0\.0\.1:\d+: it answered with status 302, and redirects are not followed$/);
 	t.is(seen.length, 1);
 });
@@ -152,7 +163,8 @@ test('a Prometheus that is not there, or says nothing, is given up in time, and 
 	t.true((await dead.ask('a', `127.0.0.1:${alive.port}`)).ok);
 	t.regex(whyOf(await dead.ask('a', '127.0.0.1:1')) ?? '', /^Prometheus at 127\.0\.0\.1:1 cannot be asked: .*ECONNREFUSED/);
 	dead.clock.advance(limits.prometheusAnswerMs);
-	for (const answer of await Promise.all(waiting)) t.regex(whyOf(answer) ?? '', /^Prometheus at 127\.0\.0\.1:\d+ did not answer within 4 s$/);
+	for (const answer of await Promise.all(waiting))
+		t.regex(whyOf(answer) ?? '', /^Prometheus at 127\.0\.0\.1:\d+ did not answer within 4 s$/);
 	t.is(dead.seen.length, limits.prometheusAtOnce);
 	t.is(dead.queries.underWay(), 0);
 });
