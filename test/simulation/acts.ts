@@ -338,6 +338,7 @@ function goOn(cluster: SimulatedCluster, process: WorldProcess): void {
 export function calm({cluster}: Stage): void {
 	const {world} = cluster;
 	cluster.note('quiet from here');
+	cluster.invariants.autoscaled.isQuiet = true;
 	world.packets = noPacketFaults;
 	world.network.mendAll();
 	if (cluster.wasUpgraded) cluster.design = newerDesign(cluster.olderDesign);

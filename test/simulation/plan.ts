@@ -68,8 +68,15 @@ export type Deed =
 			readonly replicas?: number;
 			readonly paused?: boolean;
 	  }
-	/** An autoscaler of a Deployment whose pods use more or less than they should. */
-	| {readonly type: 'autoscale'; readonly deployment: string; readonly min: number; readonly max: number; readonly load: 'more' | 'fewer'}
+	/** An autoscaler of a Deployment whose pods use more or less than they should, or whose queue is longer or shorter. */
+	| {
+			readonly type: 'autoscale';
+			readonly deployment: string;
+			readonly min: number;
+			readonly max: number;
+			readonly load: 'more' | 'fewer';
+			readonly by: 'memory' | 'queue';
+	  }
 	/** Specs without their templates. */
 	| {readonly type: 'createJob'; readonly job: string; readonly spec: JsonObject; readonly task: Task}
 	| {readonly type: 'changeJob'; readonly job: number; readonly spec: JsonObject}

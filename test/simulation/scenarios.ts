@@ -632,14 +632,15 @@ function bounded(draw: Draw): Sketch {
 	};
 }
 
-/** Deployments that are scaled by what their pods use, and by hand beside that, while what can fail does. */
+/** Deployments that are scaled by what their pods use, or by queues, down to none, and by hand beside that, while what can fail does. */
 function autoscaled(draw: Draw): Sketch {
 	const made = Array.from({length: 1 + draw.below(2)}, (_, index): readonly Deed[] => {
 		const deployment = `app-${index}`;
-		const min = 1 + draw.below(2);
+		const by = draw.one(['memory', 'memory', 'queue'] as const);
+		const min = (by === 'queue' ? 0 : 1) + draw.below(2);
 		return [
 			{type: 'rollOut', deployment, replicas: 1 + draw.below(5), strategy: {type: 'RollingUpdate'}},
-			{type: 'autoscale', deployment, min, max: min + draw.below(5), load: draw.one(['more', 'fewer'])},
+			{type: 'autoscale', deployment, min, max: Math.max(1, min + draw.below(5)), load: draw.one(['more', 'fewer']), by},
 		];
 	}).flat();
 	const change = (): Deed => ({

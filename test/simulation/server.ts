@@ -119,6 +119,7 @@ function openTerm(
 			boot: `${serverId}`,
 			version: '0.0.0',
 			measure: world.serialises,
+			perform: invariants.autoscaled.performFor(process),
 			localNodes: cluster.localNodes,
 			design: invariants.watched(design),
 			observer: cluster.observer,

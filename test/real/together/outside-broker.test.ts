@@ -19,6 +19,7 @@ import {startSweeps, type SweepResult} from '../../../server/topic-sweep.js';
 import {followOutsideMessages} from '../../../server/triggers/outside-messages.js';
 import {createTopicMessages} from '../../../server/triggers/topic-messages.js';
 import {createTopicTriggers} from '../../../server/triggers/topic-triggers.js';
+import {createMetricTopics} from '../../../server/autoscaling/metric-topics.js';
 import {createTopics, gapsIn, retainedObjects} from '../../../server/topics.js';
 import type {Message} from '../../../system/kernel/behavior.js';
 import {systemClock} from '../../../system/time/clock.js';
@@ -383,4 +384,35 @@ test('a token uses the topics of users that it names, and control hears those th
 	);
 	t.deepEqual([...new Set(delivered.map(({trigger}) => trigger))].toSorted(), ['all', 'one']);
 	t.true(delivered.every(({body, queue}) => body.equals(raw) && queue === 'topic:sensors/k/raw'));
+});
+
+test('a metric of an autoscaler comes from a broker elsewhere, and what that has retained is no value of it', async t => {
+	const {tokens} = await tokensOf();
+	const secret = await tokens.issue('gw', 'tool', {topics: {publish: ['jobs/#'], subscribe: []}});
+	const broker = await startMosquitto(t, tokens.logins());
+	const gateway = await client(t, broker, 'gw', secret);
+	await gateway.publishAsync('jobs/waiting', '7', {qos: 1, retain: true});
+	const control = controlBroker(t, broker);
+	await eventually('control to be connected', () => control.connected());
+	let retained = 0;
+	let news = 0;
+	const topics = createMetricTopics({
+		subscribe: (filter, listener) =>
+			control.subscribe(filter, (topic, payload, isRetained) => {
+				listener(topic, payload, isRetained);
+				if (isRetained) retained++;
+			}),
+		clock: systemClock,
+		isPod: () => false,
+		onValue: () => void news++,
+	});
+	t.teardown(topics.close);
+	const source = {topic: 'jobs/waiting'};
+	const read = () => topics.read('hpa', 'default', false, source);
+	topics.set('hpa', 'default', [{isOfPods: false, source: {mqtt: source}}]);
+	await eventually('what is retained came', () => retained > 0);
+	t.is(read().type, 'unknown');
+	await gateway.publishAsync('jobs/waiting', '8', {qos: 1, retain: true});
+	await eventually('a value came', () => news > 0);
+	t.deepEqual(read(), {type: 'total', value: 8});
 });
