@@ -1457,6 +1457,13 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: ['say in the template what each container requests (resources.requests): a part of that is what is measured'],
 	},
 	{
+		title: 'an autoscaler of which nobody says how long the queue is',
+		objects: [autoscaled(['ScalingActive', 'False', 'FailedGetExternalMetric', 'no message came on "jobs" in the last 60 s'])],
+		answer: 'HorizontalPodAutoscaler web does not know what it scales by: no message came on "jobs" in the last 60 s.',
+		chain: ['horizontalpodautoscaler/web'],
+		next: ['it looks again every few seconds, and takes no pods away until it knows'],
+	},
+	{
 		title: 'an autoscaler that was overruled, and has overruled',
 		objects: [autoscaled(['ScalingActive', 'True', 'ValidMetricFound', ''])],
 		answer:

@@ -23,6 +23,27 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/autoscaling/decision.test.ts',
 	},
 	{
+		what: 'a metric that is not known takes pods away',
+		file: 'actors/control/autoscaling/decision.ts',
+		text: 'bad !== undefined && highest.replicas < from',
+		becomes: 'bad !== undefined && highest.replicas < 0',
+		test: 'test/actors/autoscaling/metric-answer.test.ts',
+	},
+	{
+		what: 'a value that comes while an autoscaler is measured is looked at late',
+		file: 'actors/control/autoscaling/autoscalers.ts',
+		text: 'const newsMs = Math.max(entry.dueAtMs, monotonicMs + limits.autoscaleLeastMs);',
+		becomes: 'const newsMs = Infinity;',
+		test: 'test/actors/autoscaling/autoscalers.test.ts',
+	},
+	{
+		what: 'where no pod is ready a value makes ever more of them',
+		file: 'actors/control/autoscaling/replica-count.ts',
+		text: 'Math.min(current, roundUp(ratio * current))',
+		becomes: 'roundUp(ratio * current)',
+		test: 'test/actors/autoscaling/replica-count.test.ts',
+	},
+	{
 		what: 'two autoscalers of one target pull at it',
 		file: 'actors/control/autoscaling/scale-target.ts',
 		text: 'return a.creationTimestamp === b.creationTimestamp ? a.name < b.name : a.creationTimestamp < b.creationTimestamp;',
