@@ -1,5 +1,6 @@
 // The real kubectl makes, shows, changes and deletes autoscalers, in both versions.
 
+import {connectAsync} from 'mqtt';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {manifest, real, withKubectl} from '../_kubectl.js';
 
@@ -64,4 +65,40 @@ real('an autoscaler is made by kubectl, scales, and is read, changed and deleted
 		90_000,
 	);
 	t.is(await fine('delete', ofVersion1, 'web'), 'horizontalpodautoscaler.autoscaling "web" deleted\n');
+});
+
+real('kubectl shows metrics that come from a topic, each in its place, and v1 loses nothing of them', async t => {
+	const {cluster, fine} = await withKubectl(t);
+	const metrics = [
+		{type: 'Pods', pods: {metric: {name: 'open'}, target: {type: 'AverageValue', averageValue: '5'}}},
+		{
+			type: 'External',
+			external: {metric: {name: 'jobs'}, target: {type: 'AverageValue', averageValue: '10'}, source: {mqtt: {topic: 'jobs/waiting'}}},
+		},
+	];
+	const hpa = {
+		apiVersion: 'autoscaling/v2',
+		kind: 'HorizontalPodAutoscaler',
+		metadata: {name: 'web'},
+		spec: {scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: 'web'}, minReplicas: 0, maxReplicas: 3, metrics},
+	};
+	await fine('apply', '-f', manifest(cluster, {...web, spec: {...web.spec, replicas: 0}}));
+	await fine('apply', '-f', manifest(cluster, hpa));
+	t.regex(await fine('get', 'hpa'), /^web +Deployment\/web +<unknown>\/5, <unknown>\/10 \(avg\) +0 +3 +0 /m);
+	const client = await connectAsync(cluster.endpoints().mqtt, {username: 'admin', password: cluster.token(), reconnectPeriod: 0}, false);
+	t.teardown(() => client.endAsync(true));
+	await client.publishAsync('jobs/waiting', '25', {qos: 1});
+	let table = '';
+	await eventually(
+		'there are three',
+		async () => /^web +Deployment\/web +<unknown>\/5, \S+\/10 \(avg\) +0 +3 +3 /m.test((table = await fine('get', 'hpa'))),
+		() => table,
+		90_000,
+	);
+	const page = await fine('describe', 'hpa', 'web');
+	t.regex(page, /"open" on pods: +<unknown> \/ 5\n +"jobs" \(target average value\): +\S+ \/ 10\n/);
+	t.regex(page, /SuccessfulRescale[^]*New size: 3; reason: external metric jobs above target/);
+	await fine('patch', ofVersion1, 'web', '--type=merge', '-p', '{"spec":{"maxReplicas":2}}');
+	t.deepEqual(JSON.parse(await fine('get', 'hpa', 'web', '-o', 'jsonpath={.spec.metrics}')), metrics);
+	t.is(await fine('get', 'hpa', 'web', '-o', 'jsonpath={.spec.minReplicas} {.spec.maxReplicas}'), '0 2');
 });
