@@ -48,11 +48,17 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 export const gauge = (name: string, help: string, samples: readonly Sample[]): Metric => ({name, help, type: 'gauge', samples});
 export const counter = (name: string, help: string, samples: readonly Sample[]): Metric => ({name, help, type: 'counter', samples});
 
-/** What a node uses, as far as it is known. */
+/** What a node uses, as far as it is known; of bytes how many since it began to measure. */
 export type NodeFigures = {
 	readonly node: string;
 	readonly cpuNanocores?: number | undefined;
 	readonly memoryBytes?: number | undefined;
+	readonly moved: {
+		readonly received?: number;
+		readonly sent?: number;
+		readonly read?: number;
+		readonly written?: number;
+	};
 	/** Of all containers that were measured, together. */
 	readonly containers?: {readonly count: number; readonly cpuNanocores: number; readonly memoryBytes: number} | undefined;
 };
@@ -75,6 +81,26 @@ export function usageMetrics(nodes: readonly NodeFigures[]): readonly Metric[] {
 			'troupe_node_memory_usage_bytes',
 			'Memory in use on the node.',
 			samplesOf(each => each.memoryBytes),
+		),
+		counter(
+			'troupe_node_network_received_bytes_total',
+			'Bytes that came over interfaces that lead out of the host, since the node began to measure.',
+			samplesOf(each => each.moved.received),
+		),
+		counter(
+			'troupe_node_network_sent_bytes_total',
+			'Bytes that went over them.',
+			samplesOf(each => each.moved.sent),
+		),
+		counter(
+			'troupe_node_disk_read_bytes_total',
+			'Bytes that were read from disks of the host, since the node began to measure.',
+			samplesOf(each => each.moved.read),
+		),
+		counter(
+			'troupe_node_disk_written_bytes_total',
+			'Bytes that were written to them.',
+			samplesOf(each => each.moved.written),
 		),
 		gauge(
 			'troupe_node_containers',

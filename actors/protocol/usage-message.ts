@@ -14,8 +14,14 @@ export type ReadUsage = {
 	readonly replyTo?: ReplyTo | undefined;
 };
 
+/** Over the network, and from and to disks. */
+export const flows = ['received', 'sent', 'read', 'written'] as const;
+
 /** Bytes in each second, on the average of the same window as processors. Left out: it is not known. */
-export type Rates = {readonly received?: number; readonly sent?: number; readonly read?: number; readonly written?: number};
+export type Rates = {readonly [Flow in (typeof flows)[number]]?: number};
+
+/** Bytes since the node began to measure, which never fall. Left out: it is not known. */
+export type Totals = {readonly [Flow in (typeof flows)[number]]?: number};
 
 /** Oldest first, one value a step: null where nothing was measured. Of processors the mean, of memory the most. */
 export type UsageSeries = {readonly cpuNanocores: readonly (number | null)[]; readonly memoryBytes: readonly (number | null)[]};
@@ -33,6 +39,8 @@ export type NodeUsage = {
 	/** Wall time of the node. */
 	readonly atMs: number;
 	readonly node: UsedInAll | undefined;
+	/** Of the node. */
+	readonly totals: Totals;
 	/** By the pod's uid, then by container; undefined: that it runs is all that is known. */
 	readonly pods: ReadonlyMap<string, ReadonlyMap<string, UsedInAll | undefined>>;
 	/** Of pods with a network of their own, by uid. */
@@ -65,6 +73,7 @@ export function usageIn(answer: unknown, uids: ReadonlySet<string>, withHistory 
 	return {
 		atMs: answer['atMs'],
 		node: usedIn(answer['node']),
+		totals: flowsIn(answer['totals']),
 		pods,
 		traffic: trafficIn(answer['traffic'], uids),
 		history: withHistory ? historyIn(answer['history'], uids) : undefined,
@@ -78,18 +87,16 @@ function usedIn(said: unknown): UsedInAll | undefined {
 	if (!isSaid(said)) return undefined;
 	const {cpuNanocores, windowMs, memoryBytes} = said;
 	if (!isFigure(cpuNanocores) || !isWindow(windowMs) || !isFigure(memoryBytes)) return undefined;
-	return {cpuNanocores, windowMs, memoryBytes, rates: ratesIn(said['rates'])};
+	return {cpuNanocores, windowMs, memoryBytes, rates: flowsIn(said['rates'])};
 }
 
-const rateNames = ['received', 'sent', 'read', 'written'] as const;
-
-const ratesIn = (said: unknown): Rates =>
-	isSaid(said) ? Object.fromEntries(rateNames.flatMap(name => (isFigure(said[name]) ? [[name, said[name]]] : []))) : {};
+const flowsIn = (said: unknown): Rates & Totals =>
+	isSaid(said) ? Object.fromEntries(flows.flatMap(flow => (isFigure(said[flow]) ? [[flow, said[flow]]] : []))) : {};
 
 function trafficIn(said: unknown, uids: ReadonlySet<string>): ReadonlyMap<string, Rates> {
 	const found = new Map<string, Rates>();
 	for (const each of Array.isArray(said) ? (said as readonly unknown[]) : []) {
-		if (isSaid(each) && typeof each['uid'] === 'string' && uids.has(each['uid'])) found.set(each['uid'], ratesIn(each['rates']));
+		if (isSaid(each) && typeof each['uid'] === 'string' && uids.has(each['uid'])) found.set(each['uid'], flowsIn(each['rates']));
 	}
 	return found;
 }

@@ -42,7 +42,7 @@ export async function figuresOfNode(control: ControlPlane, node: string, contain
 	const usage = await usageOfNode({control}, {node, uids, cause, deadlineMs: limits.metricsAnswerMs});
 	if (usage === undefined) return undefined;
 	const {cpuNanocores, memoryBytes} = usage.node ?? {};
-	return {node, cpuNanocores, memoryBytes, ...(containers === 'none' ? {} : {containers: sumOf(usage)})};
+	return {node, cpuNanocores, memoryBytes, moved: usage.totals, ...(containers === 'none' ? {} : {containers: sumOf(usage)})};
 }
 
 function sumOf({pods}: NodeUsage): NonNullable<NodeFigures['containers']> {

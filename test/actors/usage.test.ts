@@ -6,7 +6,9 @@ import {limits} from '../../api/limits.js';
 import {historyOf, withPoint, type HistoryPoint} from '../../actors/node/usage/history.js';
 import type {Measurement} from '../../actors/node/usage/report.js';
 import {usage, type UsageAnswer, type UsageInput, type UsageMessage, type UsageState} from '../../actors/node/usage/usage.js';
-import type {UsageSample} from '../../actors/node/runtime/runtime-port.js';
+import {withGrowth} from '../../actors/node/usage/totals.js';
+import type {Counters, UsageSample} from '../../actors/node/runtime/runtime-port.js';
+import type {Totals} from '../../actors/protocol/usage-message.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {play, playContext, playFrom} from '../../system/kernel/play.js';
 import {nowMs} from './_objects.js';
@@ -88,9 +90,25 @@ test('the first question waits for a second sample, and is told what was used be
 		...{cpuNanocores: 500_000_000, windowMs: limits.usagePairMs, memoryBytes: 7 * mebibyte},
 		rates: {received: 1_000_000, read: 0},
 	});
+	t.deepEqual(report?.totals, {received: 1_000 * limits.usagePairMs, read: 0});
 	t.deepEqual(report?.traffic, [{uid: 'a', rates: {received: 2_000_000, sent: 1_000}}]);
 	const used = {cpuNanocores: 1_000_000_000, windowMs: limits.usagePairMs, memoryBytes: mebibyte};
 	t.deepEqual(report?.containers, [{uid: 'a', container: 'main', ...used}]);
+});
+
+test('totals of a node never fall: what counts anew or is seen for the first time adds nothing, and what is not to be seen stays', t => {
+	let totals: Totals = {};
+	let last: Counters = {};
+	const after = (now: Counters): Totals => {
+		totals = withGrowth(totals, last, now);
+		last = now;
+		return totals;
+	};
+	t.deepEqual(after({receivedBytes: 1_000_000, sentBytes: 7}), {received: 0, sent: 0});
+	t.deepEqual(after({receivedBytes: 1_000_100, sentBytes: 9, readBytes: 5_000}), {received: 100, sent: 2, read: 0});
+	t.deepEqual(after({receivedBytes: 400, sentBytes: 10, readBytes: 5_001}), {received: 100, sent: 3, read: 1}, 'an interface is gone');
+	t.deepEqual(after({receivedBytes: 450}), {received: 150, sent: 3, read: 1});
+	t.deepEqual(after({receivedBytes: 450, sentBytes: 100}), {received: 150, sent: 3, read: 1});
 });
 
 /** A node that was asked at 0, and has told. */

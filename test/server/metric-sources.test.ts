@@ -77,7 +77,7 @@ test('of more nodes than have series of their own the rest is told as one', asyn
 	});
 	const metrics = await nodeMetrics(cluster.control.index, node => {
 		asked.push(node);
-		return Promise.resolve(node === name(0) ? {node, cpuNanocores: 5e8, memoryBytes: 7} : undefined);
+		return Promise.resolve(node === name(0) ? {node, cpuNanocores: 5e8, memoryBytes: 7, moved: {received: 9, written: 0}} : undefined);
 	});
 	t.is(asked.length, limits.metricsNodes);
 	for (const {samples} of metrics) t.true(samples.length <= limits.metricsNodes + 1);
@@ -88,6 +88,15 @@ test('of more nodes than have series of their own the rest is told as one', asyn
 	t.is(at(metrics, 'troupe_node_requested_cpu_cores', {node: otherNodes}), 0.5);
 	t.is(at(metrics, 'troupe_node_cpu_usage_cores', {node: name(0)}), 0.5);
 	t.is(at(metrics, 'troupe_node_memory_usage_bytes', {node: name(1)}), undefined);
+	const moved = metrics.filter(metric => /_(?:network|disk)_/.test(metric.name));
+	t.deepEqual(
+		moved.map(metric => [metric.name, metric.type, metric.samples]),
+		[
+			['troupe_node_network_received_bytes_total', 'counter', [{labels: {node: name(0)}, value: 9}]],
+			['troupe_node_disk_written_bytes_total', 'counter', [{labels: {node: name(0)}, value: 0}]],
+		],
+		'what nobody knows has no series',
+	);
 });
 
 test('functions beyond a bound are told as one, and no counter falls when some of them go', t => {

@@ -50,6 +50,7 @@ function tells(cluster: TestCluster, node: string, report: () => unknown): Messa
 const reportOf = (containers: UsageReport['containers'], node: UsageReport['node'] = used(1_500_000_000, 1_073_741_824)): UsageReport => ({
 	atMs,
 	node,
+	totals: {},
 	containers,
 });
 

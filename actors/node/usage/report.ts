@@ -1,8 +1,9 @@
 // What is used now, from samples: memory as it is in the newest, and of all that is counted how much it grew between two of them. Pure.
 
 import {limits} from '../../../api/limits.js';
-import type {Rates} from '../../protocol/usage-message.js';
+import {flows, type Rates, type Totals} from '../../protocol/usage-message.js';
 import type {ContainerId, ContainerUsage, Counters, ResourceFigures, UsageSample} from '../runtime/runtime-port.js';
+import {counterOf} from './totals.js';
 
 /** What is used of processors and of memory. Undefined: it is not known, or not yet. */
 export type ResourceUsage = {
@@ -20,6 +21,8 @@ export type UsageReport = {
 	/** Wall time of the newest sample. */
 	readonly atMs: number;
 	readonly node: ResourceUsage;
+	/** Of the node. */
+	readonly totals: Totals;
 	readonly containers: readonly (ContainerId & ResourceUsage)[];
 	/** Of pods with a network of their own; left out where there is none. */
 	readonly traffic?: readonly PodRates[];
@@ -62,6 +65,7 @@ const isEarly = ({cpuNanos}: ResourceFigures, {cpuNanocores}: ResourceUsage): bo
 /** Of these pods, or of all. `isEarly`: something of it is. */
 export function reportOf(
 	{atMs, node, containers, traffic}: Measurement,
+	totals: Totals,
 	uids: ReadonlySet<string> | undefined,
 ): {readonly report: UsageReport; readonly isEarly: boolean} {
 	const wanted = containers.filter(({usage}) => uids?.has(usage.uid) !== false);
@@ -70,6 +74,7 @@ export function reportOf(
 		report: {
 			atMs,
 			node: node.usage,
+			totals,
 			containers: wanted.map(({usage}) => usage),
 			...(ofPods.length === 0 ? {} : {traffic: ofPods}),
 		},
@@ -100,14 +105,12 @@ function usageOf(now: ResourceFigures, earlier: readonly ResourceFigures[]): Res
 const sinceOf = <Figures extends {readonly readAtMs: number}>(readAtMs: number, earlier: readonly Figures[]): Figures | undefined =>
 	earlier.findLast(each => readAtMs - each.readAtMs >= limits.usageWindowMs) ?? earlier[0];
 
-const counters = {received: 'receivedBytes', sent: 'sentBytes', read: 'readBytes', written: 'writtenBytes'} as const;
-
 /** One that is less than before began anew, and says nothing. */
 const ratesOf = (now: Counters, since: Counters, windowMs: number): Rates =>
 	Object.fromEntries(
-		Object.entries(counters).flatMap(([name, counter]) => {
-			const [to, from] = [now[counter], since[counter]];
-			return to === undefined || from === undefined || to < from ? [] : [[name, Math.round(((to - from) * 1_000) / windowMs)]];
+		flows.flatMap(flow => {
+			const [to, from] = [now[counterOf[flow]], since[counterOf[flow]]];
+			return to === undefined || from === undefined || to < from ? [] : [[flow, Math.round(((to - from) * 1_000) / windowMs)]];
 		}),
 	);
 

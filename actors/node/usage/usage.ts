@@ -23,13 +23,14 @@ import {besides, handName, podsPath, syncPath, usagePath} from '../../addresses.
 import {assignments, type AssignmentObject} from '../cache/assignment-object.js';
 import type {Evict} from '../pods/hand-state.js';
 import type {PressureChanged} from '../sync/sync-client.js';
-import type {ReadUsage} from '../../protocol/usage-message.js';
+import type {ReadUsage, Totals} from '../../protocol/usage-message.js';
 import {perform} from '../runtime/perform.js';
-import type {HostRoom, RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
+import type {Counters, HostRoom, RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
 import {pressedAfter, pressureConditions, shortagesOf, type Pressed} from './pressure.js';
 import {victimOf, type Candidate} from './victim.js';
 import {historyOf, withPoint, type HistoryPoint, type UsageHistory} from './history.js';
 import {measurementOf, reportOf, type Measurement, type UsageReport} from './report.js';
+import {withGrowth} from './totals.js';
 
 export type UsageInput = {
 	/** It samples whether anybody asks or not. */
@@ -62,6 +63,8 @@ export type UsageState = {
 	readonly samples: readonly UsageSample[];
 	/** What the newest tells: found once, however many ask. */
 	readonly measured: Measurement | undefined;
+	/** What the host has moved since the first sample, and its counters at the last one. */
+	readonly moved: {readonly totals: Totals; readonly counters: Counters};
 	/** Oldest first. */
 	readonly history: readonly HistoryPoint[];
 	readonly readers: readonly Reader[];
@@ -80,6 +83,7 @@ export const usage: Behavior<UsageInput, UsageState, UsageMessage> = {
 			victim: undefined,
 			samples: [],
 			measured: undefined,
+			moved: {totals: {}, counters: {}},
 			history: [],
 			readers: [],
 			isSampling: false,
@@ -138,7 +142,9 @@ function sampled(state: UsageState, {outcome}: Extract<UsageMessage, {type: 'sam
 	}
 	const samples = withSample(state.samples, outcome.value);
 	const measured = measurementOf(outcome.value, samples.slice(0, -1));
-	const kept: UsageState = {...state, samples, measured, history: withPoint(state.history, measured, context.monotonicMs)};
+	const {node: counters} = outcome.value;
+	const moved = {totals: withGrowth(state.moved.totals, state.moved.counters, counters), counters};
+	const kept: UsageState = {...state, samples, measured, moved, history: withPoint(state.history, measured, context.monotonicMs)};
 	const {state: now, effects: ofPressure} = underPressure(kept, outcome.value.room, measured, context);
 	const told = state.readers.map(reader => ({reader, effects: answerOf(now, reader, context.monotonicMs)}));
 	const readers = told.flatMap(({reader, effects}) => (effects === undefined ? [{...reader, isLast: true}] : []));
@@ -156,12 +162,12 @@ function rested(state: UsageState, effects: readonly Effect[], context: Context)
 
 /** Undefined: the next sample tells more, and the reader may wait for it. */
 function answerOf(
-	{measured, history}: UsageState,
+	{measured, moved, history}: UsageState,
 	{replyTo, uids, steps, isLast}: Reader,
 	monotonicMs: number,
 ): readonly Effect[] | undefined {
 	if (measured === undefined) return undefined;
-	const {report, isEarly} = reportOf(measured, uids);
+	const {report, isEarly} = reportOf(measured, moved.totals, uids);
 	if (isEarly && !isLast) return undefined;
 	const answer: UsageAnswer =
 		steps === undefined ? report : {...report, history: historyOf(history, monotonicMs, steps, report.containers)};

@@ -52,12 +52,13 @@ async function figuresOf(system: ActorSystem): Promise<NodeFigures | undefined> 
 		),
 	);
 	if (report === undefined) return undefined;
-	const {node, containers} = report;
+	const {node, totals, containers} = report;
 	const measured = containers.filter(each => each.cpuNanocores !== undefined && each.memoryBytes !== undefined);
 	return {
 		node: system.name,
 		cpuNanocores: node.cpuNanocores,
 		memoryBytes: node.memoryBytes,
+		moved: totals,
 		containers: {
 			count: measured.length,
 			cpuNanocores: measured.reduce((sum, {cpuNanocores = 0}) => sum + cpuNanocores, 0),
