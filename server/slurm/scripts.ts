@@ -202,6 +202,8 @@ export function reportScript(job: SlurmJob, id: string | undefined): string {
 		...(id === undefined
 			? []
 			: [
+					// Of arrays all indexes are told, however many.
+					'export SLURM_BITSTR_LEN=0',
 					`scontrol -o show job ${id} 2> /dev/null | sed 's/^/${mark}s /'`,
 					`sacct -n -P -X -j ${id} -o JobID,State,ExitCode,Start,End,NodeList 2> /dev/null | sed 's/^/${mark}a /'`,
 				]),

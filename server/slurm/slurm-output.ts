@@ -161,8 +161,8 @@ export type Report = {
 
 /** Undefined: it was cut off. */
 export function readReport(out: string): Report | undefined {
-	const fromAccounts = new Map<string, Ending>();
-	const fromControl = new Map<string, Ending>();
+	const fromAccounts: Found = {own: new Map(), together: []};
+	const fromControl: Found = {own: new Map(), together: []};
 	const exitCodes = new Map<string, number>();
 	const files = new Map<string, RemoteFile>();
 	let compileLog: number | undefined;
@@ -199,7 +199,7 @@ export function readReport(out: string): Report | undefined {
 		}
 	if (!isWhole) return undefined;
 	// What slurmctld says is newer than what has come to the accounts.
-	const endings = new Map([...fromAccounts, ...fromControl]);
+	const endings = new Map([...endingsOf(fromAccounts), ...endingsOf(fromControl)]);
 	const isUnderWay = [...endings.values()].some(({state}) => !endStates.has(state));
 	return {endings, exitCodes, files: [...files.values()], compileLog, owner, isUnderWay};
 }
@@ -209,17 +209,35 @@ function sizeOf(text: string): number | undefined {
 	return /^\d{1,15}$/.test(text) && Number.isSafeInteger(size) ? size : undefined;
 }
 
-function readControl(line: string, into: Map<string, Ending>): void {
+/** By index, and lines that are of several: what of an array has not begun stands in one. */
+type Found = {readonly own: Map<string, Ending>; readonly together: [indexes: string, ending: Ending][]};
+
+/** Slurm has one line of that sort; more than a few mean nothing. */
+const linesTogether = 16;
+
+function note({own, together}: Found, indexes: string, ending: Ending): void {
+	if (/^\d*$/.test(indexes)) own.set(indexes, ending);
+	else if (together.length < linesTogether) together.push([indexes, ending]);
+}
+
+const endingsOf = ({own, together}: Found): ReadonlyMap<string, Ending> =>
+	new Map([
+		...together.flatMap(([text, ending]) =>
+			(parseArrayIndexes(text)?.indexes ?? []).map((index): [string, Ending] => [String(index), ending]),
+		),
+		...own,
+	]);
+
+function readControl(line: string, into: Found): void {
 	const field = (name: string): string | undefined => new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1];
 	const state = stateOf(field('JobState') ?? '');
 	const index = field('ArrayTaskId') ?? '';
-	// Those of an array that wait stand in one line, with an expression for an index.
 	if (state === '' || !/^[\d,%:-]*$/.test(index)) return;
 	const [code = 0, signal = 0] = (field('ExitCode') ?? '').split(':').map(Number);
 	const start = timeOf(field('StartTime') ?? '');
 	const nodes = field('NodeList');
 	const reason = field('Reason');
-	into.set(index, {
+	note(into, index, {
 		state,
 		code: countOf(code),
 		signal: countOf(signal),
@@ -230,14 +248,14 @@ function readControl(line: string, into: Map<string, Ending>): void {
 	});
 }
 
-function readAccount(line: string, into: Map<string, Ending>): void {
+function readAccount(line: string, into: Found): void {
 	const [id = '', stateText = '', exit = '', startText = '', , nodes = ''] = line.split('|');
-	const [, , index = ''] = /^(\d+)(?:_(\d+))?$/.exec(id) ?? [];
+	const [whole, index, indexes = ''] = /^\d+(?:_(?:(\d+)|\[([\d,%:-]+)\]))?$/.exec(id) ?? [];
 	const state = stateOf(stateText);
-	if (!/^\d+(_\d+)?$/.test(id) || state === '') return;
+	if (whole === undefined || state === '') return;
 	const [code = 0, signal = 0] = exit.split(':').map(Number);
 	const start = timeOf(startText);
-	into.set(index, {
+	note(into, index ?? indexes, {
 		state,
 		code: countOf(code),
 		signal: countOf(signal),

@@ -1,19 +1,31 @@
 // Real Slurm with two nodes and a real sshd as its login node (Debian: slurm-wlm, openssh-server), on free ports of loopback, without munge. As
-// root everything of it but sshd runs as the ordinary user of the tests. All of it ends with who has started it, also when that is killed.
+// root everything of it but sshd runs as the ordinary user of the tests, or as one that is made for it. All of it ends with who has started it, also when that is killed.
 
-import {execFile, execFileSync, spawn, type ChildProcess} from 'node:child_process';
-import {chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {userInfo} from 'node:os';
+import {execFile} from 'node:child_process';
+import {chmodSync, chownSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import type {Owner} from '../owner.js';
-import {folder, freePort, isOpen, until} from '../servers/server.js';
+import {folder, freePort, until} from '../servers/server.js';
+import {openAccounts} from './accounts.js';
+import {privilegesOf, starter, userOf, type User} from './daemons.js';
+import {loginNode, type PasswordMethod} from './login-node.js';
+import {makeUser} from './throwaway-user.js';
+
+export type SlurmOptions = {
+	/** With slurmdbd; then slurmctld forgets jobs as soon as it can, which is some seconds after their end. */
+	readonly hasAccounts?: boolean;
+	/** It takes a password by this alone, of a user that is made for it: only root may. Left out: of nobody that is known. */
+	readonly method?: PasswordMethod;
+};
 
 export type SlurmCluster = {
 	/** `127.0.0.1:PORT` of its login node. */
 	readonly host: string;
 	readonly port: number;
 	readonly username: string;
+	/** Of the user that was made for it. */
+	readonly password: string | undefined;
 	/** PEM of a key that is let in. */
 	readonly privateKey: string;
 	/** Of the key of the host, as ssh-keygen prints it. */
@@ -34,40 +46,33 @@ export type SlurmCluster = {
 };
 
 const run = promisify(execFile);
-const ordinary = 'troupe-tests';
 
-type User = {readonly name: string; readonly uid: number; readonly gid: number};
-
-function userOf(): User {
-	const own = userInfo();
-	if (own.uid !== 0) return {name: own.username, uid: own.uid, gid: own.gid};
-	const id = (flag: string): number => Number(execFileSync('id', [flag, ordinary], {encoding: 'utf8'}));
-	return {name: ordinary, uid: id('-u'), gid: id('-g')};
-}
-
-export async function openSlurm(t: Owner): Promise<SlurmCluster> {
-	const user = userOf();
+export async function openSlurm(t: Owner, {hasAccounts = false, method}: SlurmOptions = {}): Promise<SlurmCluster> {
 	const dir = folder(t, 'slurm');
 	chmodSync(dir, 0o755);
 	const home = path.join(dir, 'home');
+	const made = method === undefined ? undefined : makeUser(t, home);
+	const user = made ?? userOf();
 	for (const name of ['home', 'state', 'spool', 'log']) {
 		mkdirSync(path.join(dir, name));
 		chownSync(path.join(dir, name), user.uid, user.gid);
 	}
 	const ports = {control: await freePort(), one: await freePort(), two: await freePort(), ssh: await freePort()};
 	const conf = path.join(dir, 'slurm.conf');
-	writeFileSync(conf, slurmConf(dir, user, ports));
 	const env = {...process.env, SLURM_CONF: conf};
-	const daemon = starter(t, dir, env);
-	const asUser = ['--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups'];
-	const own = user.uid === process.getuid?.() ? [] : asUser;
-	daemon('slurmctld', own, ['slurmctld', '-D']);
-	daemon('one', own, ['slurmd', '-D', '-N', 'n1']);
-	daemon('two', own, ['slurmd', '-D', '-N', 'n2']);
+	const daemon = starter(t, env);
+	const own = privilegesOf(user);
+	const base = slurmConf(dir, user, ports);
+	// slurmdbd reads nothing of it, and says where it is.
+	writeFileSync(conf, base);
+	if (hasAccounts) writeFileSync(conf, [base.trim(), ...(await openAccounts({dir, user, own, daemon})), 'MinJobAge=2', ''].join('\n'));
+	daemon(own, ['slurmctld', '-D']);
+	daemon(own, ['slurmd', '-D', '-N', 'n1']);
+	daemon(own, ['slurmd', '-D', '-N', 'n2']);
 	const slurm = async (command: string, ...args: readonly string[]): Promise<string> =>
 		(await run('setpriv', [...own, ...(own.length === 0 ? ['--pdeathsig', 'KILL'] : []), '--', command, ...args], {env, timeout: 20_000}))
 			.stdout;
-	const login = loginNode(dir, {user, home, port: ports.ssh, conf}, daemon);
+	const login = loginNode(dir, {user, home, port: ports.ssh, conf, method}, daemon);
 	await login.start();
 	await until(
 		'both nodes of Slurm are idle',
@@ -78,6 +83,7 @@ export async function openSlurm(t: Owner): Promise<SlurmCluster> {
 		host: `127.0.0.1:${ports.ssh}`,
 		port: ports.ssh,
 		username: user.name,
+		password: made?.password,
 		privateKey: login.privateKey,
 		fingerprint: login.fingerprint,
 		knownHosts: `[127.0.0.1]:${ports.ssh} ${login.hostKey}\n`,
@@ -131,97 +137,3 @@ NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port=${ports.one} CPUs=8 R
 NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port=${ports.two} CPUs=8 RealMemory=4000 State=UNKNOWN
 PartitionName=debug Nodes=ALL Default=YES State=UP
 `.replace(',defer_batch', '');
-
-type Start = (name: string, privileges: readonly string[], command: readonly string[]) => ChildProcess;
-
-/** Each ends with this process, and at the end of its owner. */
-function starter(t: Owner, dir: string, env: NodeJS.ProcessEnv): Start {
-	return (name, privileges, command) => {
-		const out = path.join(dir, `${name}.out`);
-		writeFileSync(out, '');
-		const child = spawn('setpriv', [...privileges, '--pdeathsig', 'KILL', '--', ...command], {env, stdio: 'ignore'});
-		t.teardown(() => ended(child));
-		return child;
-	};
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-	if (child.exitCode !== null || child.signalCode !== null) return;
-	const over = new Promise(resolve => child.once('exit', resolve));
-	child.kill('SIGTERM');
-	const timer = setTimeout(() => child.kill('SIGKILL'), 3_000);
-	await over;
-	clearTimeout(timer);
-}
-
-type LoginOptions = {readonly user: User; readonly home: string; readonly port: number; readonly conf: string};
-
-function loginNode(dir: string, {user, home, port, conf}: LoginOptions, daemon: Start) {
-	const keygen = (file: string): void => void execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file]);
-	const hostKey = path.join(dir, 'host-key');
-	keygen(hostKey);
-	const clientKey = path.join(dir, 'client-key');
-	keygen(clientKey);
-	const authorized = path.join(dir, 'authorized');
-	writeFileSync(authorized, readFileSync(`${clientKey}.pub`));
-	chmodSync(authorized, 0o644);
-	const sshd = path.join(dir, 'sshd.conf');
-	const log = path.join(dir, 'sshd.log');
-	writeFileSync(
-		sshd,
-		[
-			`Port ${port}`,
-			'ListenAddress 127.0.0.1',
-			`HostKey ${hostKey}`,
-			'PidFile none',
-			`AuthorizedKeysFile ${authorized}`,
-			'StrictModes no',
-			'UsePAM yes',
-			'PasswordAuthentication yes',
-			'KbdInteractiveAuthentication no',
-			`Subsystem sftp internal-sftp -d ${home}`,
-			`SetEnv HOME=${home} SLURM_CONF=${conf}`,
-			`AllowUsers ${user.name}`,
-			'LogLevel VERBOSE',
-			'MaxStartups 100',
-		].join('\n') + '\n',
-	);
-	if (process.getuid?.() === 0) mkdirSync('/run/sshd', {recursive: true});
-	let child: ChildProcess | undefined;
-	const stop = async (): Promise<void> => {
-		if (child !== undefined) {
-			const {pid} = child;
-			// What it has for single connections ends, too.
-			for (const each of pid === undefined ? [] : childrenOf(pid)) process.kill(each, 'SIGKILL');
-			await ended(child);
-		}
-		child = undefined;
-	};
-	const start = async (): Promise<void> => {
-		child = daemon('sshd', [], ['/usr/sbin/sshd', '-D', '-E', log, '-f', sshd]);
-		await until('the login node takes connections', () => isOpen(port));
-	};
-	const printed = execFileSync('ssh-keygen', ['-l', '-E', 'sha256', '-f', `${hostKey}.pub`], {encoding: 'utf8'});
-	return {
-		start,
-		stop,
-		programs: (): number => readFileSync(log, 'utf8').match(/Starting session: command/g)?.length ?? 0,
-		privateKey: readFileSync(clientKey, 'utf8'),
-		fingerprint: printed.split(' ')[1] ?? '',
-		hostKey: readFileSync(`${hostKey}.pub`, 'utf8').split(' ').slice(0, 2).join(' '),
-		changeHostKey: async () => {
-			await stop();
-			for (const file of [hostKey, `${hostKey}.pub`]) if (existsSync(file)) execFileSync('rm', [file]);
-			keygen(hostKey);
-			await start();
-		},
-	};
-}
-
-function childrenOf(pid: number): readonly number[] {
-	try {
-		return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
-	} catch {
-		return [];
-	}
-}

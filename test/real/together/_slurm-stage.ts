@@ -1,10 +1,10 @@
-// A cluster beside a real Slurm: a Secret with the key of its login, and SlurmJobs that are made and waited for.
+// A cluster beside a real Slurm: a Secret with the key or the password of its login, and SlurmJobs that are made and waited for.
 
 import type {SlurmJob, SlurmJobSpec} from '../../../api/kinds/slurmjob.js';
 import {isSlurmEnd, type SlurmPhase} from '../../../api/slurm-phase.js';
 import {openHome, type Home} from '../../../bench/rigs/cluster/home.js';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
-import {openSlurm, type SlurmCluster} from '../../../bench/rigs/slurm/slurm-cluster.js';
+import {openSlurm, type SlurmCluster, type SlurmOptions} from '../../../bench/rigs/slurm/slurm-cluster.js';
 import type {Owner} from '../../../bench/rigs/owner.js';
 import type {Client} from '../../../cli/client.js';
 
@@ -21,8 +21,8 @@ export type SlurmStage = {
 	readonly connect: () => Promise<void>;
 };
 
-export async function openSlurmStage(t: Owner): Promise<SlurmStage> {
-	const slurm = await openSlurm(t);
+export async function openSlurmStage(t: Owner, options: SlurmOptions = {}): Promise<SlurmStage> {
+	const slurm = await openSlurm(t, options);
 	const home = openHome(t);
 	await home.up();
 	let client: Client = await home.client();
@@ -31,7 +31,11 @@ export async function openSlurmStage(t: Owner): Promise<SlurmStage> {
 		apiVersion: 'v1',
 		kind: 'Secret',
 		metadata: {name: 'login'},
-		stringData: {'ssh-privatekey': slurm.privateKey, username: slurm.username, known_hosts: slurm.knownHosts},
+		stringData: {
+			...(slurm.password === undefined ? {'ssh-privatekey': slurm.privateKey} : {password: slurm.password}),
+			username: slurm.username,
+			known_hosts: slurm.knownHosts,
+		},
 	});
 	const read = async (name: string): Promise<SlurmJob | undefined> =>
 		(await client.json({path: `/apis/troupe.dev/v1/namespaces/default/slurmjobs/${name}`}).catch(() => undefined)) as SlurmJob | undefined;

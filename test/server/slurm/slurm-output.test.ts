@@ -84,7 +84,22 @@ test('of an array the worst counts, and how many did not complete', t => {
 	const report = reportOf(...lines);
 	t.like(report === undefined ? {} : verdictOf(array, report).seen, {exitCode: 7, tasks: {succeeded: 2, failed: 1}});
 	// The rest of one that was cancelled as it waited stands in one line.
-	t.like(verdict(array, control('CANCELLED', 'ArrayTaskId=0-2%1'), 'troupe:x 0|0'), {phase: 'Failed', reason: 'Lost'});
+	for (const rest of [
+		control('CANCELLED', 'ArrayTaskId=1-2%1'),
+		'troupe:a 4_[1-2%1]|CANCELLED by 0|0:0|Unknown|2026-11-28T08:12:45|None assigned',
+	]) {
+		const half = reportOf('troupe:a 4_0|COMPLETED|0:0|||', rest);
+		t.like(half === undefined ? {} : verdictOf(array, half), {
+			outcome: {phase: 'Cancelled', message: 'the job was cancelled in Slurm (2 of 3 did not complete)'},
+			seen: {tasks: {succeeded: 1, cancelled: 2}},
+		});
+		t.false(half?.isUnderWay);
+	}
+	t.true(reportOf('troupe:a 4_0|COMPLETED|0:0|||', control('PENDING', 'ArrayTaskId=1-2'))?.isUnderWay);
+	t.like(verdict(array, 'troupe:a 4_[0-2]|CANCELLED|0:0|||', 'troupe:a 4_1|FAILED|7:0|||'), {phase: 'Failed'}, 'a line of its own counts');
+	const rubbish = ['4_[0-9999999]', '4_[x]', '4_[', '4_[0,0]', '4_[1-0]', '4_[]'].map(id => `troupe:a ${id}|CANCELLED|0:0|||`);
+	t.like(verdict(array, ...rubbish), {phase: 'Failed', reason: 'Lost'});
+	t.is(reportOf(...Array.from({length: 50_000}, () => 'troupe:a 4_[0-999]|CANCELLED|0:0|||'))?.endings.size, 1_000);
 });
 
 test('files of a report are those in the folder of the job alone', t => {
