@@ -4,7 +4,7 @@
 
 import {createHash} from 'node:crypto';
 import {connect as connectTcp, type LookupFunction, type Socket} from 'node:net';
-import type {Client, ClientChannel, ServerHostKeyAlgorithm, SFTPWrapper} from 'ssh2';
+import type {Client, ClientChannel, Prompt, ServerHostKeyAlgorithm, SFTPWrapper} from 'ssh2';
 import type {HttpPlace} from '../../api/http-hosts.js';
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../../system/time/clock.js';
@@ -124,9 +124,14 @@ function handshake(options: SshOptions, client: Client, socket: Socket): Promise
 		client.on('error', error => fail(errorOf(error, place)));
 		socket.on('error', fail);
 		client.once('close', () => fail(unreachable(`${place.host}:${place.port} closed the connection`)));
-		client.on('keyboard-interactive', (_name, _instructions, _language, prompts, answer) =>
-			answer(prompts.map(() => login.password ?? '')),
-		);
+		let isPasswordGiven = false;
+		client.on('keyboard-interactive', (_name, _instructions, _language, prompts, answer) => {
+			// What only tells something asks for no answer.
+			if (prompts.length === 0) return answer([]);
+			if (isPasswordGiven || prompts.length > 1 || prompts[0]?.echo !== false) return fail(asksForMore(place, login, prompts));
+			isPasswordGiven = true;
+			answer([login.password ?? '']);
+		});
 		try {
 			client.connect({
 				...login,
@@ -152,6 +157,17 @@ function handshake(options: SshOptions, client: Client, socket: Socket): Promise
 			fail(new SshError('BadCredentials', (error as Error).message));
 		}
 	});
+}
+
+/** The password is for one question, and for no other: it would be shown, or taken for a code. */
+function asksForMore({host}: HttpPlace, {password = ''}: SshLogin, prompts: readonly Prompt[]): SshError {
+	const asked = prompts
+		.map(({prompt}) => prompt)
+		.join(' ')
+		.replace(/[\s\p{C}]+/gu, ' ')
+		.trim();
+	const shown = password === '' ? asked : asked.replaceAll(password, '…');
+	return new SshError('AuthenticationFailed', `${host} asks for more than a password: "${shown.slice(0, limits.slurmSaidCharacters)}"`);
 }
 
 /** The known types come first: another key of the host says nothing. */

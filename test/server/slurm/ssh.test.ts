@@ -38,6 +38,40 @@ async function openMute(t: ExecutionContext): Promise<{readonly ssh: Ssh; readon
 	return {ssh, clock, asked: () => asked};
 }
 
+type Asked = {readonly prompt: string; readonly echo: boolean};
+
+/** What comes of a login at a host that asks these questions, one round after the other. */
+async function asks(t: ExecutionContext, ...rounds: readonly Asked[][]) {
+	const answers: string[][] = [];
+	const server = new ssh2.Server({hostKeys: [ssh2.utils.generateKeyPairSync('ed25519').private]}, client => {
+		client.on('error', () => undefined);
+		client.on('authentication', context => {
+			if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive']);
+			const round = (index: number): void => {
+				const prompts = rounds[index];
+				if (prompts === undefined) return context.accept();
+				context.prompt(prompts, given => {
+					answers.push(given);
+					round(index + 1);
+				});
+			};
+			round(0);
+		});
+	});
+	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+	const connecting = connectSsh({
+		place: {host: '127.0.0.1', port: (server.address() as net.AddressInfo).port, isUsualPort: false},
+		login: {username: 'ann', password: 'hunter2'},
+		lookup: () => undefined,
+		judge: () => Promise.resolve(),
+		keyTypes: [],
+		clock: new ManualClock(),
+		signal: new AbortController().signal,
+	});
+	t.teardown(() => server.close());
+	return {connecting, answers};
+}
+
 async function until(holds: () => boolean): Promise<void> {
 	while (!holds()) await new Promise(resolve => setImmediate(resolve));
 }
@@ -66,3 +100,29 @@ test('SFTP that does not answer in time takes its connection with it, and what w
 	t.false(ssh.isOpen());
 	await t.throwsAsync(ssh.files.read('file', 0, 1, signal), {instanceOf: SshError});
 });
+
+const hidden = (prompt: string): Asked => ({prompt, echo: false});
+
+test('a password answers one question that shows nothing of it, whatever is only told around it', async t => {
+	const {connecting, answers} = await asks(t, [], [hidden('Password: ')], []);
+	(await connecting).close();
+	t.deepEqual(answers, [[], ['hunter2'], []]);
+});
+
+for (const [what, rounds, given] of [
+	['a code beside it', [[hidden('Password: '), hidden('One-time\u0007 code:')]], []],
+	['a code after it', [[hidden('Password: ')], [hidden('One-time code: ')]], [['hunter2']]],
+	['what is shown as it is typed', [[{prompt: 'One-time code: ', echo: true}]], []],
+	['something with the password in it', [[hidden('Password: ')], [hidden('hunter2 is old. One-time code: ')]], [['hunter2']]],
+] as const)
+	test(`a host that asks for ${what} gets no password for it, and the login ends with the question`, async t => {
+		const {connecting, answers} = await asks(t, ...rounds.map(each => [...each]));
+		const {message, why} = await t.throwsAsync<SshError>(connecting, {instanceOf: SshError});
+		t.is(why, 'AuthenticationFailed');
+		t.regex(message, /^127\.0\.0\.1 asks for more than a password: ".*One-time code:"$/);
+		t.false(message.includes('hunter2'));
+		t.deepEqual(
+			answers,
+			given.map(each => [...each]),
+		);
+	});
