@@ -5,13 +5,15 @@ import {conditionOf} from '../../api/conditions.js';
 import {objectAddress, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {configTerm} from '../../actors/config-references.js';
+import {scalerOf} from '../../actors/control/autoscaling/scale-target.js';
+import {isDeleting} from '../../actors/control/objects/garbage.js';
 import {autoscalerFinding} from './autoscaler.js';
 import {claimFinding, volumeFinding} from './claim.js';
 import {budgetFinding} from './budget.js';
 import {conditionsOf, generalFinding, stuckActor} from './common.js';
 import {daemonSetFinding} from './daemonset.js';
 import {deploymentFinding} from './deployment.js';
-import {counted, finding, fine, keyOf, titleOf, type Evidence, type Finding, type Link} from './finding.js';
+import {aboutOf, counted, finding, fine, keyOf, titleOf, type Evidence, type Finding, type Link} from './finding.js';
 import {cronJobFinding, jobFinding} from './job.js';
 import {functionFinding} from './function.js';
 import {namespaceFinding} from './namespace.js';
@@ -52,7 +54,19 @@ const finders: {readonly [kind: string]: Finder} = {
 };
 
 /** What is so of an object, from symptom to cause. */
-export const causeOf = (object: ApiObject, evidence: Evidence): Finding => causeAfter([], object, evidence);
+export const causeOf = (object: ApiObject, evidence: Evidence): Finding => scaledBy(object, causeAfter([], object, evidence), evidence);
+
+/** Who says how many there are to be, where an autoscaler does. */
+function scaledBy(object: ApiObject, cause: Finding, {known, isGone}: Evidence): Finding {
+	const hpa = isGone || isDeleting(object) ? undefined : scalerOf(keyOf(object), known);
+	if (hpa === undefined) return cause;
+	const {state, because, chain} = cause;
+	return {
+		...cause,
+		because: state === 'fine' ? `${because}; ${aboutOf(hpa)} says how many there are` : because,
+		chain: [...chain.slice(0, 1), ...autoscalerFinding(hpa).chain.slice(0, 1), ...chain.slice(1)],
+	};
+}
 
 /** Pods that wait for others that wait for others: so far the way is followed. */
 const mostWaits = 8;

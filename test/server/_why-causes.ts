@@ -28,6 +28,7 @@ import {
 } from '../actors/_objects.js';
 import {anHpa} from '../actors/autoscaling/_autoscalers.js';
 import {actorTree} from '../api/_actor-tree.js';
+import {aSlurmJob} from './slurm/_slurm.js';
 
 export type PlantedCause = {
 	readonly title: string;
@@ -1470,6 +1471,85 @@ export const plantedCauses: readonly PlantedCause[] = [
 			'Nothing is wrong with HorizontalPodAutoscaler web: it keeps deployment/web at 4 replicas (cpu: 90%/50%); its last change was from 1 to 4: replicas of deployment/web were set to 1 by eve.',
 		chain: ['horizontalpodautoscaler/web'],
 		next: null,
+	},
+	{
+		title: 'a Deployment that an autoscaler scales',
+		objects: [
+			aDeployment({spec: {replicas: 3, template}, status: {readyReplicas: 3, updatedReplicas: 3, replicas: 3}}),
+			webSet('web-7f', {status: {replicas: 3, readyReplicas: 3}}),
+			...['a', 'b', 'c'].map(name => readyOf(`web-7f-${name}`, set)),
+			node,
+			autoscaled(['ScalingActive', 'True', 'ValidMetricFound', '']),
+			anHpa({name: 'later', metadata: {creationTimestamp: '2023-11-14T22:00:01Z'}}),
+		],
+		answer: 'Nothing is wrong with Deployment web: all 3 of its pods are ready; horizontalpodautoscaler/web says how many there are.',
+		chain: ['deployment/web', 'horizontalpodautoscaler/web'],
+		next: null,
+	},
+	{
+		title: 'a StatefulSet that an autoscaler scales, and whose pod crashes',
+		objects: [
+			stateful(),
+			readyOf('db-0', stateful()),
+			crashed('db-1', stateful()),
+			node,
+			anHpa({name: 'by-memory', spec: {scaleTargetRef: {apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db'}}}),
+		],
+		answer: 'StatefulSet db waits for pod db-1: it crashes; container app of pod db-1 exited with 3',
+		chain: ['statefulset/db', 'horizontalpodautoscaler/by-memory', 'pod/db-1', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a single pod of which an autoscaler makes copies',
+		objects: [
+			aReadyPod({name: 'solo'}),
+			node,
+			anHpa({name: 'copies', spec: {scaleTargetRef: {apiVersion: 'v1', kind: 'Pod', name: 'solo'}}}),
+		],
+		answer: 'Nothing is wrong with Pod solo: it is ready on node node-a; horizontalpodautoscaler/copies says how many there are.',
+		chain: ['pod/solo', 'horizontalpodautoscaler/copies'],
+	},
+	{
+		title: 'a SlurmJob whose login node is not there',
+		objects: [
+			aSlurmJob(
+				{},
+				{
+					phase: 'Running',
+					jobId: '7',
+					conditions: [
+						{type: 'Reachable', status: 'False', reason: 'Unreachable', message: 'login:22 cannot be reached: connect ECONNREFUSED'},
+					],
+				},
+			),
+		],
+		answer: 'SlurmJob matrix does not go on (Running): login:22 cannot be reached: connect ECONNREFUSED.',
+		chain: ['slurmjob/matrix'],
+		next: ['it is tried again'],
+	},
+	{
+		title: 'a SlurmJob that waits in the queue',
+		objects: [
+			aSlurmJob({}, {phase: 'Queued', jobId: '7', state: 'PENDING', reason: 'Resources', queuePosition: 3, estimatedStart: at(-90)}),
+		],
+		answer: 'SlurmJob matrix waits in the queue of Slurm: Resources, place 3.',
+		chain: ['slurmjob/matrix'],
+		next: ['Slurm starts it', 90],
+	},
+	{
+		title: 'a SlurmJob that does not compile',
+		objects: [
+			aSlurmJob(
+				{},
+				{
+					phase: 'Failed',
+					outcome: {phase: 'Failed', reason: 'CompileFailed', message: 'compileCommands ended with exit code 1: no such file: matrix.cu'},
+				},
+			),
+		],
+		answer: 'SlurmJob matrix has failed: compileCommands ended with exit code 1: no such file: matrix.cu.',
+		chain: ['slurmjob/matrix'],
+		next: ['troupe logs slurmjob/matrix shows what it has written'],
 	},
 	{
 		title: 'a pod that is over',

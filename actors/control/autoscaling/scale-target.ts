@@ -140,6 +140,14 @@ export function rivalOf(hpa: Hpa, key: ObjectKey, known: Known): Hpa | undefined
 	return first === hpa || first.metadata.uid === hpa.metadata.uid ? undefined : first;
 }
 
+/** Who scales an object: of several the first that was made. */
+export function scalerOf(key: ObjectKey, known: Known): Hpa | undefined {
+	let first: Hpa | undefined;
+	for (const hpa of known.byTerm('horizontalpodautoscalers', scalesTerm(key)))
+		if (!isDeleting(hpa) && (first === undefined || isBefore(hpa, first))) first = hpa as Hpa;
+	return first;
+}
+
 function isBefore({metadata: a}: ApiObject, {metadata: b}: ApiObject): boolean {
 	return a.creationTimestamp === b.creationTimestamp ? a.name < b.name : a.creationTimestamp < b.creationTimestamp;
 }
