@@ -5,7 +5,7 @@ import type {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
-import {endDataPlanes} from '../../agent/network/feed/data-plane-process.js';
+import {dataPlanesOf, endDataPlanes} from '../../agent/network/feed/data-plane-process.js';
 import {removePodNetwork} from '../../agent/pod-network/remove-everything.js';
 import type {StopOptions} from '../../agent/process/containers/stop-everything.js';
 import {hasCode} from '../../system/files/errno.js';
@@ -47,14 +47,17 @@ export async function stopCluster(home: string): Promise<Stopped | undefined> {
 
 /** Why it cannot be said that nothing runs: it is for a person to look. Undefined: nothing does. */
 async function doubtOf(home: string): Promise<AppError | undefined> {
-	const {root, data, runtime, docker, endpoints} = homeOf(home);
+	const {root, data, runtime, docker, network, endpoints} = homeOf(home);
 	const obstacle = obstacleTo(root);
 	if (obstacle !== undefined) return failedError(`${root} ${obstacle}, so it is not known what runs: ask as the user whose home it is`);
 	const isBroken = areEndpointsBroken(home);
 	if (!isBroken && (existsSync(endpoints) || !existsSync(data))) return undefined;
 	const {holderOfFolder} = await import('./process/port-holder.js');
-	// The programs of pods hold files there, too: what serves holds others.
-	const holder = holderOfFolder(resolved(data), [resolved(runtime), resolved(docker)]);
+	// The programs of pods hold files there, too, and so does what serves their traffic and goes on as they do: what serves the cluster holds others.
+	const holder = holderOfFolder(resolved(data), {
+		folders: [resolved(runtime), resolved(docker)],
+		pids: dataPlanesOf(network).map(({pid}) => pid),
+	});
 	if (!isBroken && holder === undefined) return undefined;
 	const unknown = `${endpoints} is ${isBroken ? 'broken' : 'missing'}, so it is not known what runs`;
 	if (holder === undefined) return failedError(`${unknown}; no process is seen to use ${data}: if nothing runs, remove ${endpoints}`);

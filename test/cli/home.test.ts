@@ -1,9 +1,11 @@
 import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
 import {closeSync, openSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, rm, stat, writeFile, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {readBootId, statOf} from '../../agent/os/identity.js';
 import {usualEviction} from '../../api/eviction-thresholds.js';
 import {readAgentOptions} from '../../cli/commands/agent.js';
 import {nameOfStored} from '../../cli/commands/restore.js';
@@ -407,6 +409,31 @@ test('down tells of an endpoints file that cannot be read, and which process use
 	const {code, err} = await run(t, ['down', '--pods'], {home});
 	t.is(code, 1);
 	t.true(err.includes(`process ${process.pid} (`) && err.endsWith(`stop it with kill ${process.pid}, then remove ${endpoints}\n`), err);
+});
+
+test('down --pods ends what serves the traffic of pods where no cluster runs, and only a process that is proven to do that', async t => {
+	const home = await folder(t);
+	const {network} = homeOf(home);
+	await mkdir(network, {recursive: true});
+	const log = openSync(path.join(network, 'log'), 'w');
+	const serving = spawn('sleep', ['1000'], {stdio: ['ignore', log, 'ignore']});
+	closeSync(log);
+	t.teardown(() => void serving.kill('SIGKILL'));
+	const stat = statOf(serving.pid ?? 0);
+	if (stat === undefined) return t.fail();
+	const record = (startTime: number): Promise<void> =>
+		writeFile(path.join(network, 'record'), JSON.stringify({bootId: readBootId(), serving: {pid: stat.pid, startTime}, others: []}));
+	await record(stat.startTime + 1);
+	const other = await run(t, ['down', '--pods'], {home});
+	t.is(other.code, 1);
+	t.true(other.err.endsWith(`stop it with kill ${stat.pid}\n`), other.err);
+	t.is(serving.signalCode, null);
+	await record(stat.startTime);
+	const ended = once(serving, 'exit');
+	const {code, err} = await run(t, ['down', '--pods'], {home});
+	t.is(code, 0, err);
+	await ended;
+	t.is(serving.signalCode, 'SIGTERM');
 });
 
 test('down says nothing of a home where it cannot know what runs', async t => {

@@ -34,8 +34,11 @@ test('a port of a connection, or of nobody, has no holder', async t => {
 
 test('the holder of a folder is the process that has a file in it open', async t => {
 	const dir = await folder(t);
-	t.is(holderOfFolder(dir, ['/none']), undefined);
+	t.is(holderOfFolder(dir), undefined);
 	const fd = openSync(path.join(dir, 'LOCK'), 'w');
-	t.is(holderOfFolder(dir, ['/none'])?.pid, process.pid);
+	t.is(holderOfFolder(dir)?.pid, process.pid);
+	t.is(holderOfFolder(dir, {folders: ['/none'], pids: [1]})?.pid, process.pid);
+	t.is(holderOfFolder(dir, {folders: [`${dir}/LOCK`]})?.pid, process.pid, 'a file is no folder');
+	t.is(holderOfFolder(dir, {pids: [process.pid]}), undefined);
 	closeSync(fd);
 });

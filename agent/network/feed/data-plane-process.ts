@@ -129,10 +129,15 @@ function openLog(folder: string): number {
 	return openSync(file, 'a', 0o600);
 }
 
-/** Ends all that serve for this folder, and those that finish: with the pods. The number of those there were. */
-export async function endDataPlanes(folder: string, clock: Clock): Promise<number> {
+/** All that serve for this folder, and those that begin or finish. */
+export function dataPlanesOf(folder: string): readonly ProcessStat[] {
 	const {serving, others} = readRecord(folder);
-	const all = serving === undefined ? others : [serving, ...others];
+	return serving === undefined ? others : [serving, ...others];
+}
+
+/** Ends them: with the pods. The number of those there were. */
+export async function endDataPlanes(folder: string, clock: Clock): Promise<number> {
+	const all = dataPlanesOf(folder);
 	for (const each of all) signalProcess(each, 'SIGTERM');
 	await Promise.all(all.map(each => killProcess(each, clock, limits.shutdownMs)));
 	return all.length;

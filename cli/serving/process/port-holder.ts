@@ -14,13 +14,17 @@ export function holderOf(port: number): Holder | undefined {
 	return processWith(descriptor => sockets.has(descriptor));
 }
 
-/** A process that has a file below this folder open, and not just below those of `except`; undefined when none is seen to have one. */
-export const holderOfFolder = (folder: string, except: readonly string[]): Holder | undefined =>
-	processWith(descriptor => descriptor.startsWith(`${folder}/`) && !except.some(each => descriptor.startsWith(`${each}/`)));
+/** What is not looked for: files below some folders, and processes that are known. */
+export type Except = {readonly folders?: readonly string[]; readonly pids?: readonly number[]};
+
+/** A process that has a file below this folder open; undefined when none is seen to have one. */
+export const holderOfFolder = (folder: string, {folders = [], pids = []}: Except = {}): Holder | undefined =>
+	processWith(descriptor => descriptor.startsWith(`${folder}/`) && !folders.some(each => descriptor.startsWith(`${each}/`)), pids);
 
 /** The first process with a descriptor that links to what is looked for. */
-function processWith(isIt: (descriptor: string) => boolean): Holder | undefined {
-	const pid = entriesOf('/proc').find(entry => /^\d+$/.test(entry) && hasOne(`/proc/${entry}/fd`, isIt));
+function processWith(isIt: (descriptor: string) => boolean, except: readonly number[] = []): Holder | undefined {
+	const isAsked = (entry: string): boolean => /^\d+$/.test(entry) && !except.includes(Number(entry));
+	const pid = entriesOf('/proc').find(entry => isAsked(entry) && hasOne(`/proc/${entry}/fd`, isIt));
 	return pid === undefined ? undefined : {pid: Number(pid), name: linesOf(`/proc/${pid}/comm`)[0] ?? ''};
 }
 
