@@ -1530,6 +1530,8 @@ export const limits = {
 	slurmSaidCharacters: 500,
 	/** How often output that is followed is looked at. */
 	slurmLogPauseMs: 500,
+	/** Pieces of such output that are kept for those who follow it, too, until the next look. */
+	slurmSharedReadings: 64,
 	/** A SlurmJob that is deleted waits so long for its end at the login node. */
 	slurmDeleteSeconds: 120,
 	/** Files that are written to one login node at once. */

@@ -16,12 +16,14 @@ import type {Clock} from '../../system/time/clock.js';
 import type {ArtifactStore} from '../artifact-store.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {Seals} from '../seal.js';
+import {unlessAborted} from '../workflows/turns.js';
 import {accessOf, type Access} from './access.js';
 import {Held, Refused} from './held.js';
 import {beginning, remove, step, type Told} from './job-steps.js';
 import {remotePathOf} from './results.js';
 import type {StepParts} from './step-parts.js';
 import {createSessions, type Session, type Sessions} from './sessions.js';
+import {createSharedReadings} from './shared-readings.js';
 
 export type SlurmJobsOptions = {
 	readonly control: Pick<ControlPlane, 'index' | 'ask'>;
@@ -63,6 +65,7 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 	const {control, clock, onProblem} = options;
 	const workers = new Map<ObjectKey, Worker>();
 	const sessions = createSessions(options);
+	const sharedReadings = createSharedReadings(clock);
 	const closing = new AbortController();
 	const {signal} = closing;
 	let isOpen = false;
@@ -244,9 +247,13 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		},
 		async readFile(job, name, position, most, asked) {
 			const key = objectKey(plural, job.metadata.namespace, job.metadata.name);
+			const read = (stopping: AbortSignal): Promise<Buffer | undefined> =>
+				over(key, job, {stopping}, ({ssh}) => ssh.files.read(remotePathOf(job, name), position, most, stopping));
 			try {
-				const stopping = AbortSignal.any([signal, asked]);
-				return await over(key, job, {stopping}, ({ssh}) => ssh.files.read(remotePathOf(job, name), position, most, stopping));
+				// Of one that is over the end of the file is the end.
+				if (isSlurmEnd(slurmPhaseOf(job))) return await read(AbortSignal.any([signal, asked]));
+				const {uid} = job.metadata;
+				return await unlessAborted(asked, () => sharedReadings(`${uid} ${position} ${most} ${name}`, most, () => read(signal)));
 			} catch (error) {
 				if (asked.aborted || !(error instanceof Held || error instanceof Refused)) throw error;
 				throw new AppError('ERR_NOT_REACHABLE', {message: error.message}, error);
