@@ -15,6 +15,7 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 			return [command.spec.uid];
 		case 'sandbox.remove':
 		case 'lease.extend':
+		case 'devices.release':
 			return [command.uid];
 		case 'volumes.ensure':
 			return [command.uid, ...command.volumes.flatMap(({name, source}) => (source.type === 'local' ? [name, source.volume] : [name]))];

@@ -435,6 +435,8 @@ function handlersOf(parts: Parts): Handlers {
 				else parts.connections.open(request, () => Promise.resolve([podIP]), done);
 			}),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
+		// Whose devices are whose the node knows for all of its runtimes: agent/devices.
+		'devices.release': (_command, done) => done(succeeded(null)),
 		'lease.extend': ({uid, untilMs}, done) =>
 			withPod(parts, uid, done, () => {
 				groups.leases.extend(uid, untilMs);

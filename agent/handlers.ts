@@ -15,6 +15,13 @@ export function handle(handlers: Handlers, command: RuntimeCommand, done: Done<n
 	(handlers[command.type] as (command: RuntimeCommand, done: Done<never>) => void)(command, done);
 }
 
+/** Where only some are done here: false for the others. */
+export function handleSome(handlers: Partial<Handlers>, command: RuntimeCommand, done: Done<never>): boolean {
+	const handler = handlers[command.type] as ((command: RuntimeCommand, done: Done<never>) => void) | undefined;
+	handler?.(command, done);
+	return handler !== undefined;
+}
+
 /** What is thrown before there is an answer becomes one; what comes after it is the caller's. */
 export function answering<Value>(done: Done<Value>, run: (answer: Done<Value>) => void): void {
 	let answered = false;

@@ -344,6 +344,8 @@ function handlersOf(parts: Parts): Handlers {
 				leases.extend(uid, untilMs);
 				done(succeeded(null));
 			}),
+		// Whose devices are whose the node knows for all of its runtimes: agent/devices.
+		'devices.release': (_command, done) => done(succeeded(null)),
 		'usage.read'(_command, done) {
 			measuredOf(parts)
 				.then(measured => takeSample(measured, parts.clock, {links: linksOf(parts), room: parts.room}))

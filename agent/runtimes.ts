@@ -162,6 +162,7 @@ function handlersOf(state: State): Handlers {
 			withSession(state, command.session, done, (runtime, session) => runtime.run<'exec.close'>({...command, session}, done)),
 		'stdin.write': toPod<'stdin.write'>(({id}) => id.uid),
 		'lease.extend': toPod<'lease.extend'>(({uid}) => uid),
+		'devices.release': toPod<'devices.release'>(({uid}) => uid),
 	};
 }
 

@@ -222,6 +222,8 @@ function handlersOf(state: State): Handlers {
 		},
 		...sessionHandlers(sessions),
 		'stdin.write': ({id}, done) => done(running(host, id) === undefined ? notRunning(id) : succeeded(null)),
+		// Whose devices are whose the node knows for all of its runtimes: agent/devices.
+		'devices.release': (_command, done) => done(succeeded(null)),
 		'lease.extend'({uid, untilMs}, done) {
 			host.killAfter(uid, untilMs - clock.monotonicMs());
 			done(succeeded(null));

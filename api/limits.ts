@@ -1189,6 +1189,14 @@ export const limits = {
 	secretVolumesBytes: 268_435_456,
 	/** Input of one container that waits for its program. */
 	stdinBytes: 1_048_576,
+	/** GPUs of one node. */
+	nodeGpus: 64,
+	/** What is asked of nvidia-smi, and what it may say: it is asked no more often than every `gpuLookEveryMs`. */
+	gpuLookMs: 15_000,
+	gpuLookBytes: 1_048_576,
+	gpuLookEveryMs: 60_000,
+	/** The file in which a node keeps which pod has which of its GPUs: a longer one is damaged. */
+	gpuRecordBytes: 1_048_576,
 	/** How long the helpers that a runtime tries once at its start may take. */
 	probeMs: 5_000,
 

@@ -1,12 +1,13 @@
-// What a whole pod asks for, and may use at most, of cpu and memory.
+// What a whole pod asks for, and may use at most, of cpu, memory and GPUs.
 
-import {cpuMillis, memoryBytes} from './quantity.js';
+import {gpuResource} from './gpu.js';
+import {cpuMillis, memoryBytes, quantityValue} from './quantity.js';
 import {isSidecar} from './sidecars.js';
 import type {Container, PodSpec, Quantities} from './shapes/pod.js';
 
-export type Amounts = {readonly cpuMillis: number; readonly memoryBytes: number};
+export type Amounts = {readonly cpuMillis: number; readonly memoryBytes: number; readonly gpus: number};
 
-export const noAmounts: Amounts = {cpuMillis: 0, memoryBytes: 0};
+export const noAmounts: Amounts = {cpuMillis: 0, memoryBytes: 0, gpus: 0};
 
 /**
  * As Kubernetes computes it (PodRequests of k8s.io/component-helpers): init containers run one after the other, before all others, so the
@@ -32,19 +33,25 @@ function sumOf({containers, initContainers = []}: PodSpec, amountsOfOne: (contai
 const requestsOf = ({resources}: Container): Amounts =>
 	resources === undefined ? noAmounts : amountsOf({...resources.limits, ...resources.requests});
 
+/** How many GPUs one container has. */
+export const gpusOfContainer = (container: Container): number => requestsOf(container).gpus;
+
 const limitsOf = ({resources}: Container): Amounts => amountsOf(resources?.limits ?? {});
 
 const amountsOf = (quantities: Quantities): Amounts => ({
 	cpuMillis: (quantities['cpu'] === undefined ? undefined : cpuMillis(quantities['cpu'])) ?? 0,
 	memoryBytes: (quantities['memory'] === undefined ? undefined : memoryBytes(quantities['memory'])) ?? 0,
+	gpus: (quantities[gpuResource] === undefined ? undefined : quantityValue(quantities[gpuResource])) ?? 0,
 });
 
 export const added = (a: Amounts, b: Amounts): Amounts => ({
 	cpuMillis: a.cpuMillis + b.cpuMillis,
 	memoryBytes: a.memoryBytes + b.memoryBytes,
+	gpus: a.gpus + b.gpus,
 });
 
 const larger = (a: Amounts, b: Amounts): Amounts => ({
 	cpuMillis: Math.max(a.cpuMillis, b.cpuMillis),
 	memoryBytes: Math.max(a.memoryBytes, b.memoryBytes),
+	gpus: Math.max(a.gpus, b.gpus),
 });

@@ -1,5 +1,6 @@
 // What the names in a quota bound, and their amounts as whole numbers: cpu in thousandths, memory and storage in bytes, anything else counted.
 
+import {gpuResource} from './gpu.js';
 import type {Json} from './object.js';
 import {quantityValue} from './quantity.js';
 import {amountOf, amountText, isQuantity} from './resource-amount.js';
@@ -10,7 +11,7 @@ export type QuotaResource =
 	/** Pods that are not over. */
 	| {readonly type: 'pods'}
 	/** What pods ask for that are not over. */
-	| {readonly type: 'compute'; readonly part: 'requests' | 'limits'; readonly resource: 'cpu' | 'memory'}
+	| {readonly type: 'compute'; readonly part: 'requests' | 'limits'; readonly resource: 'cpu' | 'memory' | typeof gpuResource}
 	/** Claims of volumes of one class. */
 	| {readonly type: 'claims'; readonly storageClass: string}
 	/** What claims of volumes ask for: all, or those of one class. */
@@ -27,6 +28,8 @@ const byName: ReadonlyMap<string, QuotaResource> = new Map<string, QuotaResource
 		[`requests.${resource}`, {type: 'compute', part: 'requests', resource}],
 		[`limits.${resource}`, {type: 'compute', part: 'limits', resource}],
 	]),
+	// As in Kubernetes: what is not shared has no limit beside its request.
+	[`requests.${gpuResource}`, {type: 'compute', part: 'requests', resource: gpuResource}],
 	...counted.map((plural): readonly [string, QuotaResource] => [plural, {type: 'objects', plural, group: ''}]),
 ]);
 

@@ -99,6 +99,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'process',
 		'simulated',
 		'functions',
+		'devices',
 		'pod-network',
 		'leases',
 		'volumes',

@@ -26,6 +26,8 @@ export type RuntimeInfo = {
 	readonly cpuMillis: number;
 	readonly memoryBytes: number;
 	readonly maxPods: number;
+	/** Devices of which each is one pod's at a time. Undefined: none, or an agent of before they were looked for. */
+	readonly gpus?: number | undefined;
 	/** Of `api/features.ts`. */
 	readonly features: readonly string[];
 	/** Of pods that it runs now. Undefined: an agent of before there were classes, which runs `process`. */

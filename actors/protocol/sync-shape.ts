@@ -59,6 +59,7 @@ const isHelloOfToday = (members: MessageMembers): boolean =>
 const isRuntimeInfo = (info: MessageMembers): boolean =>
 	haveTexts(info, ['name', 'version', 'hostIP', 'hostBootId', 'os', 'kernel', 'architecture']) &&
 	haveNumbers(info, ['cpuMillis', 'memoryBytes', 'maxPods']) &&
+	(info['gpus'] === undefined || isCount(info['gpus'])) &&
 	(info['localVolumes'] === undefined || typeof info['localVolumes'] === 'string') &&
 	isListOf(info['features'], isText) &&
 	(info['network'] === undefined || isNetworkInfo(membersOf(info['network']))) &&

@@ -13,7 +13,7 @@ import {checkFunctionInstance} from '../rules/function-instance.js';
 import {checkPodChange} from '../rules/immutable.js';
 import {checkPodSpec} from '../rules/pod.js';
 import {membersOf, type Found} from '../rules/report.js';
-import type {Container, Pod, PodSpec, PodStatus} from '../shapes/pod.js';
+import type {Container, Pod, PodSpec, PodStatus, Quantities} from '../shapes/pod.js';
 
 export type * from '../shapes/pod.js';
 
@@ -73,9 +73,12 @@ const resources = ['cpu', 'memory'] as const;
 /** Kubernetes' quality of service: how sure the containers' resources are. */
 function qosClassOf(containers: readonly Container[]): PodStatus['qosClass'] & string {
 	if (containers.every(isGuaranteed)) return 'Guaranteed';
-	const asks = containers.some(({resources: {requests, limits} = {}}) => requests !== undefined || limits !== undefined);
+	const asks = containers.some(({resources: {requests, limits} = {}}) => [requests, limits].some(asksFor));
 	return asks ? 'Burstable' : 'BestEffort';
 }
+
+/** Devices are no matter of it. */
+const asksFor = (amounts: Quantities | undefined): boolean => resources.some(resource => amounts?.[resource] !== undefined);
 
 const isGuaranteed = ({resources: {requests, limits} = {}}: Container): boolean =>
 	resources.every(resource => limits?.[resource] !== undefined && requests?.[resource] === limits[resource]);

@@ -1,5 +1,6 @@
 // Rules of what a container asks for and may use at most.
 
+import {gpuResource} from '../gpu.js';
 import {limits} from '../limits.js';
 import type {Json, JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
@@ -19,15 +20,27 @@ export function checkResources(found: Found, path: string, resources: unknown): 
 		const texts = [membersOf(requests)[resource], membersOf(most)[resource]].map(shown);
 		refuse(found, `${path}.requests.${resource}`, `must be at most the limit of ${texts[1]}, got ${texts[0]}`);
 	}
+	checkWhole(found, joinPath(`${path}.requests`, gpuResource), membersOf(requests)[gpuResource], membersOf(most)[gpuResource]);
 }
+
+/** Of a device nothing is left for others. */
+function checkWhole(found: Found, path: string, request: Json | undefined, limit: Json | undefined): void {
+	if (request === undefined) return;
+	if (limit === undefined) return refuse(found, path, 'must have a limit of the same number: devices are not shared');
+	const [asked, most] = [amountOf(gpuResource, request), amountOf(gpuResource, limit)];
+	if (asked === undefined || most === undefined || asked === most) return;
+	refuse(found, path, `must be equal to the limit of ${shown(limit)}, got ${shown(request)}: devices are not shared`);
+}
+
+const supported: readonly string[] = ['cpu', 'memory', gpuResource];
 
 function checkAmounts(found: Found, path: string, amounts: unknown, told: JsonObject): void {
 	const members = membersOf(amounts);
 	for (const resource in members) {
 		if (Object.hasOwn(told, resource) && told[resource] === members[resource]) continue;
 		const at = joinPath(path, resource);
-		if (resource !== 'cpu' && resource !== 'memory') {
-			forbid(found, at, `the resource ${shown(resource)} is not supported yet; cpu and memory are`);
+		if (!supported.includes(resource)) {
+			forbid(found, at, `the resource ${shown(resource)} is not supported yet; cpu, memory and ${gpuResource} are`);
 			continue;
 		}
 		const amount = checkAmount(found, at, resource, members[resource]);
@@ -41,7 +54,9 @@ export function checkAmount(found: Found, path: string, resource: string, quanti
 	if (!isQuantity(quantity)) return undefined;
 	const amount = amountOf(resource, quantity);
 	const example = resource === 'cpu' ? '"500m" or 2' : '"128Mi" or 134217728';
-	if (amount === undefined) refuse(found, path, `must be a quantity such as ${example}, got ${shown(quantity)}`);
+	if (resource === gpuResource && !Number.isSafeInteger(amount))
+		refuse(found, path, `must be a whole number such as 1, got ${shown(quantity)}`);
+	else if (amount === undefined) refuse(found, path, `must be a quantity such as ${example}, got ${shown(quantity)}`);
 	else if (amount < 0) refuse(found, path, `must not be negative, got ${shown(quantity)}`);
 	else return amount;
 	return undefined;

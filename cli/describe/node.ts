@@ -1,5 +1,6 @@
 // `describe node`: what it has, how it is, and the pods on it. Pure.
 
+import {gpuResource} from '../../api/gpu.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Labels} from '../../api/object.js';
@@ -58,10 +59,12 @@ function allocatedRows(allocatable: Labels, pods: readonly Pod[]): readonly (rea
 	const memory = memoryBytes(allocatable['memory'] ?? '') ?? 0;
 	const ofCpu = (millis: number): string => withShare(cpuText(millis), millis, cpu);
 	const ofMemory = (bytes: number): string => withShare(memoryText(bytes), bytes, memory);
-	const {pods: maxPods = ''} = allocatable;
+	const {pods: maxPods = '', [gpuResource]: gpus = '0'} = allocatable;
+	const ofGpus = (count: number): string => withShare(String(count), count, Number(gpus));
 	return [
 		['cpu', ofCpu(requests.cpuMillis), ofCpu(most.cpuMillis), cpuText(cpu)],
 		['memory', ofMemory(requests.memoryBytes), ofMemory(most.memoryBytes), memoryText(memory)],
+		...(Number(gpus) > 0 || requests.gpus > 0 ? [[gpuResource, ofGpus(requests.gpus), ofGpus(most.gpus), gpus]] : []),
 		['pods', withShare(String(pods.length), pods.length, Number(maxPods)), '', maxPods],
 	];
 }

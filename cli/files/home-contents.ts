@@ -6,7 +6,7 @@ const own =
 
 /** What may be in `data/`. A folder named `data` with anything else in it is data of the user's own. */
 const ownData =
-	/^(control(-(damaged|salvage)-\w+)?|node(-damaged)?|runtime|docker|docker-engine|network|secrets|artifacts|runs|volumes|\.?(cluster\.key|node\.key|server-certificate|cache-place|credential|lineage)(\.[0-9a-f]+)?)$/;
+	/^(control(-(damaged|salvage)-\w+)?|node(-damaged)?|runtime|docker|docker-engine|network|secrets|artifacts|runs|volumes|\.?(cluster\.key|node\.key|server-certificate|cache-place|credential|lineage|gpus\.json)(\.[0-9a-f]+)?)$/;
 
 export const ownEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => own.test(entry));
 export const foreignEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => !own.test(entry));

@@ -11,6 +11,8 @@ export const homeOf = (root: string) => ({
 	/** What the Docker runtime keeps of its pods, and the Engine that they are on, once it has answered. */
 	docker: path.join(root, 'data', 'docker'),
 	engine: path.join(root, 'data', 'docker-engine'),
+	/** Which pod has which GPU of this host. */
+	gpus: path.join(root, 'data', 'gpus.json'),
 	/** Of the process that serves traffic: its record and its socket. */
 	network: path.join(root, 'data', 'network'),
 	/** What claims of class local keep, if it is not elsewhere. */

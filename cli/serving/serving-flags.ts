@@ -188,11 +188,12 @@ export function nodePortsOf(flags: Flags, problems: string[]): readonly string[]
 export const podBoundsOf = (
 	flags: Flags,
 	problems: string[],
-): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'thresholds' | 'volumes'> => ({
+): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'thresholds' | 'volumes' | 'gpus'> => ({
 	podUsers: podUsersOf(flags, problems),
 	maxProcesses: maxProcessesOf(flags, problems),
 	thresholds: thresholdsOf(flags, problems),
 	volumes: volumesOf(flags, problems),
+	gpus: undefined,
 });
 
 /** `--volumes`; undefined where it was not given. */

@@ -86,6 +86,8 @@ export type HostOptions = {
 	readonly nodePorts: readonly string[] | undefined;
 	/** Where volumes of claims are, absolute; undefined: in the home. */
 	readonly volumes: string | undefined;
+	/** Where device files of GPUs are, and what tells of them; undefined: where this host has both. */
+	readonly gpus: {readonly folder: string; readonly program: string | undefined} | undefined;
 };
 
 /** The first is the default. */

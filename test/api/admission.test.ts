@@ -211,7 +211,7 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 	[
 		'a resource nobody gives',
 		aPodWith({resources: {limits: {gpu: 1}}}),
-		'spec.containers[0].resources.limits.gpu: the resource "gpu" is not supported yet; cpu and memory are',
+		'spec.containers[0].resources.limits.gpu: the resource "gpu" is not supported yet; cpu, memory and nvidia.com/gpu are',
 	],
 	[
 		'a field of Kubernetes that is not here yet',

@@ -328,9 +328,27 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 	[
 		'resources that no node gives',
 		aPodWith({resources: {requests: {'ephemeral-storage': '1Gi'}, limits: {'hugepages-2Mi': '4Mi', 'example.com/gpu': 1}}}),
-		`${inContainer}.resources.limits.hugepages-2Mi: the resource "hugepages-2Mi" is not supported yet; cpu and memory are`,
-		`${inContainer}.resources.limits["example.com/gpu"]: the resource "example.com/gpu" is not supported yet; cpu and memory are`,
-		`${inContainer}.resources.requests.ephemeral-storage: the resource "ephemeral-storage" is not supported yet; cpu and memory are`,
+		`${inContainer}.resources.limits.hugepages-2Mi: the resource "hugepages-2Mi" is not supported yet; cpu, memory and nvidia.com/gpu are`,
+		`${inContainer}.resources.limits["example.com/gpu"]: the resource "example.com/gpu" is not supported yet; cpu, memory and nvidia.com/gpu are`,
+		`${inContainer}.resources.requests.ephemeral-storage: the resource "ephemeral-storage" is not supported yet; cpu, memory and nvidia.com/gpu are`,
+	],
+	[
+		'GPUs that are no whole number, none, and more than a limit',
+		{
+			...aPod(),
+			spec: {
+				initContainers: [{...aContainer({name: 'half'}), resources: {limits: {'nvidia.com/gpu': 0.5}}}],
+				containers: [
+					{...aContainer({name: 'negative'}), resources: {limits: {'nvidia.com/gpu': '-1'}}},
+					{...aContainer({name: 'unlimited'}), resources: {requests: {'nvidia.com/gpu': 1}}},
+					{...aContainer({name: 'shared'}), resources: {requests: {'nvidia.com/gpu': 1}, limits: {'nvidia.com/gpu': 2}}},
+				],
+			},
+		},
+		'spec.initContainers[0].resources.limits["nvidia.com/gpu"]: must be a whole number such as 1, got "0.5"',
+		'spec.containers[0].resources.limits["nvidia.com/gpu"]: must not be negative, got "-1"',
+		'spec.containers[1].resources.requests["nvidia.com/gpu"]: must have a limit of the same number: devices are not shared',
+		'spec.containers[2].resources.requests["nvidia.com/gpu"]: must be equal to the limit of "2", got "1": devices are not shared',
 	],
 	[
 		'a resource of another container that is not there',

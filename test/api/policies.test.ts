@@ -123,6 +123,7 @@ test('a quota is of pods, what they ask for, and objects by their plural and gro
 		'limits.memory': '1Gi',
 		'count/deployments.apps': '3',
 		secrets: 10,
+		'requests.nvidia.com/gpu': 2,
 		'requests.storage': '1Gi',
 		'local.storageclass.storage.k8s.io/requests.storage': '1Gi',
 		'my-own.class.storageclass.storage.k8s.io/persistentvolumeclaims': 3,
@@ -133,6 +134,8 @@ test('a quota is of pods, what they ask for, and objects by their plural and gro
 		'spec.hard.pod: no quota can be of "pod"; of objects it is count/PLURAL.GROUP; did you mean "pods"?',
 	]);
 	t.regex(problemsOf(aQuota({'services.nodeports': 1}))[0] ?? '', /no quota can be of "services\.nodeports"/);
+	t.regex(problemsOf(aQuota({'limits.nvidia.com/gpu': 1}))[0] ?? '', /no quota can be of "limits\.nvidia\.com\/gpu"/);
+	t.regex(problemsOf(aQuota({'requests.nvidia.com/gpu': '1.5'}))[0] ?? '', /must be a quantity from 0 on, got "1\.5"$/);
 	t.regex(problemsOf(aQuota({pods: '1.5'}))[0] ?? '', /must be a whole number from 0 on, got "1\.5"$/);
 	t.regex(problemsOf(aQuota({'local.storageclass.storage.k8s.io/pods': 1}))[0] ?? '', /no quota can be of "local\.storageclass/);
 	t.regex(

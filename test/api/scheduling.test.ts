@@ -147,9 +147,9 @@ test('a pod asks for the features of what it uses', t => {
 test('what a pod asks for is the sum of its containers, or the largest init container where that is more', t => {
 	const asking = (cpu: string, memory: string) => ({...main, resources: {requests: {cpu, memory}, limits: {cpu: '2', memory}}});
 	const spec = {containers: [asking('100m', '1Gi'), asking('200m', '1Gi')], initContainers: [asking('250m', '3Gi'), asking('1', '1Ki')]};
-	t.deepEqual(podRequests(spec), {cpuMillis: 1000, memoryBytes: 3 * 2 ** 30});
-	t.deepEqual(podLimits(spec), {cpuMillis: 4000, memoryBytes: 3 * 2 ** 30});
-	t.deepEqual(podRequests({containers: [{...main, resources: {limits: {cpu: '1'}}}]}), {cpuMillis: 1000, memoryBytes: 0});
+	t.deepEqual(podRequests(spec), {cpuMillis: 1000, memoryBytes: 3 * 2 ** 30, gpus: 0});
+	t.deepEqual(podLimits(spec), {cpuMillis: 4000, memoryBytes: 3 * 2 ** 30, gpus: 0});
+	t.deepEqual(podRequests({containers: [{...main, resources: {limits: {cpu: '1'}}}]}), {cpuMillis: 1000, memoryBytes: 0, gpus: 0});
 });
 
 test('a sidecar counts with the containers, and with each init container after it', t => {

@@ -61,6 +61,7 @@ test('up takes its defaults from the contract', async t => {
 		hostPaths: 'all',
 		podUsers: undefined,
 		volumes: undefined,
+		gpus: undefined,
 		grace: undefined,
 		isNew: false,
 		faults: false,

@@ -9,10 +9,9 @@ import {replicaSetController} from '../../actors/control/workloads/replicaset.js
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {processTitle} from '../../cli/files/process-title.js';
 import {runUp} from '../../cli/serving/up.js';
-import type {UpOptions} from '../../cli/serving/serving-options.js';
+import {upOptions} from './_up-options.js';
 
 const unlucky = 13;
-const anyPort = {host: '127.0.0.1', port: 0};
 
 const buggy = objectBehavior({
 	...replicaSetController,
@@ -30,39 +29,8 @@ const talkative = objectBehavior({
 	},
 });
 
-const options: UpOptions = {
-	home: process.argv[2] ?? '',
-	api: anyPort,
-	web: anyPort,
-	mqtt: anyPort,
-	advertise: undefined,
-	broker: undefined,
-	runtime: 'process',
-	docker: undefined,
-	dockerProblem: undefined,
-	allowPrivileged: false,
-	warmSandboxes: undefined,
-	router: undefined,
-	routerTls: undefined,
-	dns: undefined,
-	nodePorts: undefined,
-	podNetwork: {kind: 'shared', overlay: 'vxlan', nodeAddress: undefined},
-	isNew: false,
-	faults: false,
-	store: 'level',
-	node: 'vm',
-	simulatedNodes: 0,
-	podUsers: undefined,
-	maxProcesses: undefined,
-	thresholds: {},
-	volumes: undefined,
-	hostPaths: [],
-	grace: undefined,
-	detach: false,
-};
-
 process.title = processTitle('up');
-process.exitCode = await runUp(options, {
+process.exitCode = await runUp(upOptions(process.argv[2] ?? '', undefined), {
 	...controlDesign,
 	behaviors: {...controlDesign.behaviors, [buggy.kind]: buggy, [talkative.kind]: talkative},
 });

@@ -104,6 +104,11 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'exclusive.yaml': pods => isReady(ledgerOf(pods)),
 	// It is called.
 	'function.yaml': pods => readyOf(pods, 'add-') === 1,
+	// Where there is no GPU it says so, and waits.
+	'gpu-job.yaml': pods => {
+		const pod = [...pods].find(([name]) => name.startsWith('on-a-gpu-'))?.[1];
+		return phaseOf(pod) === 'Succeeded' || hasNoPlace(pod);
+	},
 	'hello.yaml': pods => readyOf(pods, 'hello-') === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'journals.yaml': pods => readyOf(pods, 'journal-') === 2 || hasNoPlace(pods.get('journal-0')),
@@ -130,6 +135,8 @@ const troubled: readonly RegExp[] = [
 	/^(Pod|StatefulSet) .* has no node(: |; pod \S+: )0\/1 nodes fit: vm: lacks .*\.$/,
 	/^StatefulSet journal waits for pod journal-0: it has no node; 0\/1 nodes fit: vm: lacks .*\.$/,
 	/^PersistentVolumeClaim \S+ has no volume yet: its volume is made where its first pod goes, and pod \S+ has no node\.$/,
+	// The node has no GPU.
+	/^(Pod|Job) on-a-gpu.* 0\/1 nodes fit: vm: Insufficient nvidia\.com\/gpu: has 0, 1 asked for\.$/,
 	// It has one pod, and allows none to go.
 	/^PodDisruptionBudget \S+ allows no evictions: (\d+) of its \1 pods? (is|are) healthy, and \1 must be\.$/,
 	// Nobody has said how long its queue is.

@@ -289,3 +289,15 @@ test('what the image runs by itself gets the arguments; a word that is no progra
 	});
 	t.true(outcome.ok);
 });
+
+test('a device is asked of the Engine as docker run --gpus does, and one that has none for containers says so', async t => {
+	const {ensure, refusal, world, said} = aNode(t);
+	await ensure('uid-1');
+	const devices = {own: [{file: '/dev/nvidia0', index: 0, uuid: 'GPU-0'}], others: []};
+	t.regex(
+		await refusal({gpus: {first: 0, count: 1}, devices}),
+		/^container "c0" was not started: .*could not select device driver "nvidia" with capabilities: \[\[gpu\]\]/,
+	);
+	await until('nothing of it is left but the sandbox', async () => (await world.left()).length === 1);
+	t.is(await said('echo "$NVIDIA_VISIBLE_DEVICES"; echo --end--', {devices: {own: [], others: ['/dev/nvidia0']}}), 'void\n');
+});

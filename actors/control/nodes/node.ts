@@ -2,6 +2,7 @@
 
 import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import {failure} from '../../../api/errors.js';
+import {gpuResource} from '../../../api/gpu.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../../api/kinds/node.js';
 import {cpuText} from '../../../api/quantity.js';
 import {dockerNotReady, type RuntimeClass} from '../../../api/runtime-class.js';
@@ -64,7 +65,13 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 	if (!Number.isFinite(info.cpuMillis) || !Number.isFinite(info.memoryBytes)) {
 		return {ok: false, error: failure('ERR_BAD_REQUEST', {message: `node "${node.metadata.name}" reports no usable capacity`})};
 	}
-	const resources = {cpu: cpuText(info.cpuMillis), memory: `${Math.floor(info.memoryBytes / 1024)}Ki`, pods: String(info.maxPods)};
+	const {gpus = 0} = info;
+	const resources = {
+		cpu: cpuText(info.cpuMillis),
+		memory: `${Math.floor(info.memoryBytes / 1024)}Ki`,
+		pods: String(info.maxPods),
+		...(gpus > 0 ? {[gpuResource]: String(gpus)} : {}),
+	};
 	const wasReady = isConditionTrue(node.status?.conditions, 'Ready');
 	const {network: _before, ...known} = node.status ?? {};
 	const status: NodeStatus = {

@@ -1,6 +1,7 @@
 // What quotas count. Of pods the index adds up amounts, by what scopes tell apart, of claims by their class; of all kinds it counts objects. So
 // no namespace is ever walked: what a quota has used is a handful of sums.
 
+import {gpuResource} from '../../../api/gpu.js';
 import type {ScopeRequirement} from '../../../api/kinds/resourcequota.js';
 import type {PersistentVolumeClaimSpec} from '../../../api/kinds/persistentvolumeclaim.js';
 import type {PodSpec} from '../../../api/kinds/pod.js';
@@ -32,7 +33,7 @@ export function podUsageOf(spec: PodSpec): PodUsage {
 	const made: PodUsage = {
 		terminating: spec.activeDeadlineSeconds !== undefined,
 		bestEffort: [...spec.containers, ...(spec.initContainers ?? [])].every(({resources: {requests = {}, limits = {}} = {}}) =>
-			[requests, limits].every(amounts => Object.keys(amounts).length === 0),
+			[requests, limits].every(({cpu, memory}) => cpu === undefined && memory === undefined),
 		),
 		priorityClass: spec.priorityClassName === '' ? undefined : spec.priorityClassName,
 		requests: podRequests(spec),
@@ -46,7 +47,14 @@ export function podUsageOf(spec: PodSpec): PodUsage {
 export function amountOf({requests, limits}: PodUsage, bounded: OfPods): number {
 	if (bounded.type === 'pods') return 1;
 	const amounts = bounded.part === 'requests' ? requests : limits;
-	return bounded.resource === 'cpu' ? amounts.cpuMillis : amounts.memoryBytes;
+	switch (bounded.resource) {
+		case 'cpu':
+			return amounts.cpuMillis;
+		case 'memory':
+			return amounts.memoryBytes;
+		case gpuResource:
+			return amounts.gpus;
+	}
 }
 
 /** What a claim counts as, and for how much. */
@@ -70,6 +78,7 @@ export function claimAmountOf({storageClass, bytes}: ClaimUsage, bounded: OfClai
 
 const ofPods: readonly OfPods[] = [
 	{type: 'pods'},
+	{type: 'compute', part: 'requests', resource: gpuResource},
 	...(['requests', 'limits'] as const).flatMap(part =>
 		(['cpu', 'memory'] as const).map((resource): OfPods => ({type: 'compute', part, resource})),
 	),

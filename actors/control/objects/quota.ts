@@ -5,6 +5,7 @@
 
 import {qualifiedPlural} from '../../../api/catalogue.js';
 import {failed, type Outcome} from '../../../api/errors.js';
+import {gpuResource} from '../../../api/gpu.js';
 import type {KindDefinition} from '../../../api/kind.js';
 import type {PersistentVolumeClaimSpec} from '../../../api/kinds/persistentvolumeclaim.js';
 import type {PodSpec} from '../../../api/kinds/pod.js';
@@ -146,7 +147,7 @@ function unsaidOf(bounds: readonly Bound[], {usage: {pod}, draft}: New): readonl
 	if (pod === undefined) return [];
 	const {containers, initContainers = []} = draft.spec as PodSpec;
 	return bounds.flatMap(({name, resource}) => {
-		if (resource.type !== 'compute') return [];
+		if (resource.type !== 'compute' || resource.resource === gpuResource) return [];
 		const {part, resource: of} = resource;
 		const silent = [...containers, ...initContainers].filter(({resources}) => resources?.[part]?.[of] === undefined).map(each => each.name);
 		return silent.length === 0 ? [] : [`${name} for: ${[...silent].sort().join(',')}`];

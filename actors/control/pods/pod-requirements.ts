@@ -12,6 +12,7 @@ export type PodRequirements = {
 	readonly key: string;
 	readonly cpuMillis: number;
 	readonly memoryBytes: number;
+	readonly gpus: number;
 	/** Where pods share the node's network. */
 	readonly ports: readonly string[];
 	/** Where pods have a network of their own: only those that it asks the node for. */
@@ -39,7 +40,7 @@ export function requirementsOf(spec: PodSpec): PodRequirements {
 }
 
 function readRequirements(spec: PodSpec): PodRequirements {
-	const {cpuMillis, memoryBytes} = podRequests(spec);
+	const {cpuMillis, memoryBytes, gpus} = podRequests(spec);
 	const {affinity: {nodeAffinity, podAffinity, podAntiAffinity} = {}, topologySpreadConstraints: spread = []} = spec;
 	const ports = claimedPorts(spec);
 	const hostPorts = claimedPorts(spec, spec.hostNetwork === true);
@@ -61,6 +62,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 			spec.topologySpreadConstraints,
 			cpuMillis,
 			memoryBytes,
+			gpus,
 			ports,
 			hostPorts,
 			features,
@@ -70,6 +72,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 		]),
 		cpuMillis,
 		memoryBytes,
+		gpus,
 		ports,
 		hostPorts,
 		features,

@@ -21,9 +21,10 @@ export const onNode = (node: string): string => `node=${node}`;
 /** Pods that take resources of a node: those that are over do not. */
 export const occupies = (node: string): string => `occupies=${node}`;
 
-/** What the pods that take resources of a node ask for: amounts, in thousandths of a CPU and in bytes. */
+/** What the pods that take resources of a node ask for: amounts, in thousandths of a CPU, in bytes, and GPUs counted. */
 export const cpuOnNode = (node: string): string => `cpu=${node}`;
 export const memoryOnNode = (node: string): string => `memory=${node}`;
+export const gpusOnNode = (node: string): string => `gpus=${node}`;
 
 /** Pods without a node for which resources are reserved on one. */
 export const nominated = 'nominated';
@@ -128,10 +129,11 @@ export function schedulingTerms(pod: Pod): readonly Filing[] {
 		return status?.nominatedNodeName === undefined ? [unbound, ...awaited] : [unbound, nominated, ...awaited];
 	}
 	if (isTerminal(pod)) return [onNode(node)];
-	const {cpuMillis, memoryBytes, priority} = requirementsOf(spec);
+	const {cpuMillis, memoryBytes, gpus, priority} = requirementsOf(spec);
 	const filings: Filing[] = [onNode(node), occupies(node), ...portTerms(node, requirementsOf(spec))];
 	if (cpuMillis > 0) filings.push({term: cpuOnNode(node), amount: cpuMillis});
 	if (memoryBytes > 0) filings.push({term: memoryOnNode(node), amount: memoryBytes});
+	if (gpus > 0) filings.push({term: gpusOnNode(node), amount: gpus});
 	if (priority < 0) filings.push(belowDefault);
 	if (requiresAntiAffinity(spec)) filings.push(withAntiAffinity);
 	return filings;

@@ -1,6 +1,7 @@
 // Filters of single nodes: those that read only the node's own record, and those that ask whether its free resources and ports will do.
 
 import {featureText} from '../../../api/features.js';
+import {gpuResource} from '../../../api/gpu.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {cpuText, memoryText} from '../../../api/quantity.js';
 import type {RuntimeClass} from '../../../api/runtime-class.js';
@@ -34,15 +35,20 @@ const classMisfit = (runtimeClass: RuntimeClass, {dockerProblem}: NodeInfo): str
 export type PortCheck = (node: Pick<NodeInfo, 'name' | 'isRouted'>, port: string, without: readonly Pod[]) => boolean;
 
 /** What pods give back when they go. */
-export type Freed = {readonly pods: number; readonly cpuMillis: number; readonly memoryBytes: number};
+export type Freed = {readonly pods: number; readonly cpuMillis: number; readonly memoryBytes: number; readonly gpus: number};
 
-const nothingFreed: Freed = {pods: 0, cpuMillis: 0, memoryBytes: 0};
+const nothingFreed: Freed = {pods: 0, cpuMillis: 0, memoryBytes: 0, gpus: 0};
 
 /** What is given back when this pod goes as well (1), or stays after all (-1). */
-export function freedWith({pods, cpuMillis, memoryBytes}: Freed, {spec}: Pod, sign: 1 | -1): Freed {
-	if (spec === undefined) return {pods, cpuMillis, memoryBytes};
+export function freedWith(freed: Freed, {spec}: Pod, sign: 1 | -1): Freed {
+	if (spec === undefined) return freed;
 	const its = requirementsOf(spec);
-	return {pods: pods + sign, cpuMillis: cpuMillis + sign * its.cpuMillis, memoryBytes: memoryBytes + sign * its.memoryBytes};
+	return {
+		pods: freed.pods + sign,
+		cpuMillis: freed.cpuMillis + sign * its.cpuMillis,
+		memoryBytes: freed.memoryBytes + sign * its.memoryBytes,
+		gpus: freed.gpus + sign * its.gpus,
+	};
 }
 
 export const freedBy = (gone: readonly Pod[]): Freed => gone.reduce((freed, pod) => freedWith(freed, pod, 1), nothingFreed);
@@ -65,25 +71,32 @@ export function resourcesMisfit(
 	let pods = node.pods - freed.pods;
 	let requestedCpu = node.requestedCpu - freed.cpuMillis;
 	let requestedMemory = node.requestedMemory - freed.memoryBytes;
+	let requestedGpus = node.requestedGpus - freed.gpus;
 	for (const nominee of node.nominees.values()) {
 		if (!yieldsTo(requester, nominee)) continue;
 		pods++;
 		requestedCpu += nominee.requirements.cpuMillis;
 		requestedMemory += nominee.requirements.memoryBytes;
+		requestedGpus += nominee.requirements.gpus;
 	}
 	if (pods >= node.maxPods) return `full: ${node.maxPods} pods`;
-	const {cpuMillis, memoryBytes} = requirements;
+	const {cpuMillis, memoryBytes, gpus} = requirements;
 	// What asks for nothing fits even where more is taken than there is.
 	if (cpuMillis > 0 && requestedCpu + cpuMillis > node.cpuMillis) return `too little cpu is free for ${cpuText(cpuMillis)}`;
 	if (memoryBytes > 0 && requestedMemory + memoryBytes > node.memoryBytes)
 		return `too little memory is free for ${memoryText(memoryBytes)}`;
+	if (gpus > 0 && requestedGpus + gpus > node.gpus) return `${insufficient}: too few are free for ${gpus}`;
 	return portMisfit(requester, node, holdsPort, without);
 }
 
+/** Kubernetes' words, which people look for. */
+const insufficient = `Insufficient ${gpuResource}`;
+
 /** Why no deletion mends it: the node has not so much at all. */
-export function exceeds({cpuMillis, memoryBytes}: PodRequirements, node: NodeInfo): string | undefined {
+export function exceeds({cpuMillis, memoryBytes, gpus}: PodRequirements, node: NodeInfo): string | undefined {
 	if (cpuMillis > node.cpuMillis) return `has ${cpuText(node.cpuMillis)} cpu, ${cpuText(cpuMillis)} is asked for`;
 	if (memoryBytes > node.memoryBytes) return `has ${memoryText(node.memoryBytes)} memory, ${memoryText(memoryBytes)} is asked for`;
+	if (gpus > node.gpus) return `${insufficient}: has ${node.gpus}, ${gpus} asked for`;
 	return undefined;
 }
 

@@ -2,15 +2,16 @@
 // as done.
 
 import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
+import {gpuResource} from '../../../api/gpu.js';
 import type {NodeObject, Taint} from '../../../api/kinds/node.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {Labels} from '../../../api/object.js';
-import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
+import {cpuMillis, memoryBytes, quantityValue} from '../../../api/quantity.js';
 import {dockerNotReady} from '../../../api/runtime-class.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
 import {isLost} from '../pods/eviction.js';
-import {cpuOnNode, memoryOnNode, occupies} from '../pods/pod-terms.js';
+import {cpuOnNode, gpusOnNode, memoryOnNode, occupies} from '../pods/pod-terms.js';
 import type {PodRequirements} from '../pods/pod-requirements.js';
 import type {NodeUse, NodeUses} from './node-use.js';
 
@@ -33,22 +34,26 @@ type NodeProperties = {
 	readonly maxPods: number;
 	readonly cpuMillis: number;
 	readonly memoryBytes: number;
+	/** None where the record does not say. */
+	readonly gpus: number;
 	/** Terms of the index. */
 	readonly podsTerm: string;
 	readonly cpuTerm: string;
 	readonly memoryTerm: string;
+	readonly gpusTerm: string;
 };
 
 /** A pod that asks for resources of a node. */
 export type Requester = {readonly uid: string; readonly requirements: PodRequirements};
 
-export type NodeInfo = Omit<NodeProperties, 'podsTerm' | 'cpuTerm' | 'memoryTerm'> & {
+export type NodeInfo = Omit<NodeProperties, 'podsTerm' | 'cpuTerm' | 'memoryTerm' | 'gpusTerm'> & {
 	/** Its place among all nodes by name. */
 	readonly index: number;
 	/** Bound pods and assumed ones, and what they ask for; raised as the cycle goes on. */
 	pods: number;
 	requestedCpu: number;
 	requestedMemory: number;
+	requestedGpus: number;
 	/** What was measured there; undefined: the strategy does not ask, or the node did not tell. */
 	readonly use: NodeUse | undefined;
 	/** Nominated pods by uid: resources are reserved for them against pods of their priority and below. */
@@ -84,10 +89,12 @@ const nodeInfoOf = (properties: NodeProperties, index: number, known: Known, use
 	maxPods: properties.maxPods,
 	cpuMillis: properties.cpuMillis,
 	memoryBytes: properties.memoryBytes,
+	gpus: properties.gpus,
 	index,
 	pods: known.countByTerm('pods', properties.podsTerm),
 	requestedCpu: known.sumByTerm('pods', properties.cpuTerm),
 	requestedMemory: known.sumByTerm('pods', properties.memoryTerm),
+	requestedGpus: properties.gpus > 0 ? known.sumByTerm('pods', properties.gpusTerm) : 0,
 	use,
 	nominees: noNominees,
 });
@@ -108,6 +115,7 @@ export function addRequests(node: NodeInfo, requirements: PodRequirements): void
 	node.pods++;
 	node.requestedCpu += requirements.cpuMillis;
 	node.requestedMemory += requirements.memoryBytes;
+	node.requestedGpus += requirements.gpus;
 }
 
 const byName = (a: NodeObject, b: NodeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
@@ -136,9 +144,11 @@ function propertiesOf(node: NodeObject): NodeProperties {
 		maxPods: amountOf(allocatable['pods'], Number),
 		cpuMillis: amountOf(allocatable['cpu'], cpuMillis),
 		memoryBytes: amountOf(allocatable['memory'], memoryBytes),
+		gpus: quantityValue(allocatable[gpuResource] ?? 0) ?? 0,
 		podsTerm: occupies(name),
 		cpuTerm: cpuOnNode(name),
 		memoryTerm: memoryOnNode(name),
+		gpusTerm: gpusOnNode(name),
 	};
 	read.set(node, made);
 	return made;

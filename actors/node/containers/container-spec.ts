@@ -6,6 +6,7 @@ import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
 import {charactersOf, environmentOf, expand, isPlain, type Environment, type EnvironmentInput} from './environment.js';
+import {gpuShareOf} from './gpu-share.js';
 import {instanceIn} from './instance.js';
 import type {ContainerSpec} from '../runtime/runtime-port.js';
 
@@ -88,6 +89,7 @@ function specOf(
 		memoryLimitBytes: memoryLimitOf(container),
 		cpuLimitMillis: quantity(container.resources?.limits?.['cpu'], cpuMillis),
 		cpuRequestMillis: quantity(container.resources?.requests?.['cpu'], cpuMillis),
+		...gpuShareOf(assignment.spec, container),
 	};
 }
 

@@ -17,6 +17,7 @@ import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/cont
 import {podInitializing} from '../containers/container-status.js';
 import {containerActors, passOnConfigChange, reportedAgain, volumesReady, volumesWaiting, withStarts} from './hand-content.js';
 import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
+import {sandboxOf, withRelease} from './hand-devices.js';
 import {evict, mayBeFreed} from './hand-eviction.js';
 import {isAllowed, leaseHeld, leaseLost, wantAgain} from './hand-lease.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
@@ -39,7 +40,6 @@ import {infra, infraName, type InfraInput} from './infra.js';
 import type {UnwantLease} from './leases.js';
 import {volumesName} from './pod-volumes.js';
 import {readinessTold} from './ready-instance.js';
-import {sandboxSpecOf} from './sandbox-spec.js';
 import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
@@ -69,7 +69,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 			case 'deadline':
 				return overrun(state, context);
 			case 'containerChanged':
-				return containerChanged(state, message, context);
+				return withRelease(containerChanged(state, message, context), context);
 			case 'leaseHeld':
 				return leaseHeld(state, context);
 			case 'leaseLost':
@@ -117,7 +117,7 @@ const tryAgain = (state: HandState, context: Context): Effect[] =>
 
 /** The sandbox is made (or found) even for a pod that is to go: what an earlier agent left in it has to be stopped. */
 function begin(state: HandState, {self}: Context): Effect[] {
-	const input: InfraInput = {spec: sandboxSpecOf(assignmentIn(state.object)), owner: self};
+	const input: InfraInput = {spec: sandboxOf(state), owner: self};
 	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}, ...deadlineOf(state)];
 }
 

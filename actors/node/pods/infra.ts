@@ -27,10 +27,15 @@ export type InfraMessage =
 	/** The runtime's word that it has died. */
 	| {readonly type: 'sandboxLost'}
 	| MakeAnew
-	| {readonly type: 'removeSandbox'};
+	| {readonly type: 'removeSandbox'}
+	| ReleaseDevices
+	| Reply<null, 'released'>;
 
 /** Told by the hand: nothing runs any more in the sandbox that has died. */
 export type MakeAnew = {readonly type: 'makeAnew'};
+
+/** Told by the hand: the pod is over, though its sandbox stays. */
+export type ReleaseDevices = {readonly type: 'releaseDevices'};
 
 export type InfraState = InfraInput & {
 	readonly wanted: 'present' | 'absent';
@@ -80,6 +85,10 @@ export const infra: Behavior<InfraInput, InfraState, InfraMessage> = {
 				return makeAnew(state, context);
 			case 'removeSandbox':
 				return attempt({...state, wanted: 'absent', failures: 0});
+			case 'releaseDevices':
+				return release(state);
+			case 'released':
+				return released(state, message, context);
 		}
 	},
 	pastIntensity: 'backOff',
@@ -94,6 +103,16 @@ function attempt(state: InfraState): Next<InfraState> {
 			? perform({type: 'sandbox.ensure', spec: state.spec}, `${uid}/sandbox/ensure`, 'ensured')
 			: perform({type: 'sandbox.remove', uid}, `${uid}/sandbox/remove`, 'removed');
 	return next({...state, isAsking: true, isOutdated: false}, [{type: 'cancelWake', name: 'retry'}, effect]);
+}
+
+const release = (state: InfraState): Next<InfraState> =>
+	next(state, [perform({type: 'devices.release', uid: state.spec.uid}, `${state.spec.uid}/devices/release`, 'released')]);
+
+/** Whatever was in the way may be gone after a while; a sandbox that is removed has none. */
+function released(state: InfraState, {outcome}: Reply<null, 'released'>, {nowMs}: Context): Next<InfraState> {
+	if (outcome.ok || state.wanted === 'absent') return next(state);
+	const message: ReleaseDevices = {type: 'releaseDevices'};
+	return next(state, [{type: 'wakeAt', name: 'release', atMs: nowMs + limits.containerBackoffMaxMs, message}]);
 }
 
 const backoff = {

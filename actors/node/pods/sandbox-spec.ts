@@ -3,6 +3,7 @@
 import {isExclusive} from '../../../api/exclusive.js';
 import {hostNameOf} from '../../../api/host-name.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
+import {podRequests} from '../../../api/pod-resources.js';
 import {runtimeClassOf} from '../../../api/runtime-class.js';
 import {sidecarsIn} from '../../../api/sidecars.js';
 import {memoryLimitOf} from '../containers/container-spec.js';
@@ -12,6 +13,7 @@ import type {HostPort, SandboxSpec} from '../runtime/runtime-port.js';
 
 export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignment;
+	const {gpus} = podRequests(spec);
 	const {shareProcessNamespace = false, hostNetwork = false, hostPID = false, hostIPC = false, hostAliases = []} = spec;
 	return {
 		uid,
@@ -28,7 +30,8 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		hostPorts: [...sidecarsIn(spec), ...spec.containers].flatMap(hostPortsOf),
 		...dnsOf(spec),
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
-		...runnerOf(assignment),
+		// What waits already was made without them.
+		...(gpus > 0 ? {gpus} : runnerOf(assignment)),
 	};
 }
 

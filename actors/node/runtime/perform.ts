@@ -49,6 +49,7 @@ const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'forward.open': true,
 	'stdin.write': true,
 	'lease.extend': true,
+	'devices.release': true,
 };
 
 const isRuntimeCommand = (command: Command): command is RuntimeCommand => Object.hasOwn(types, command.type);

@@ -35,6 +35,8 @@ export type SandboxSpec = {
 	readonly hostPorts: readonly HostPort[];
 	/** Its containers run only while the pod's lease is held; see `lease.extend`. */
 	readonly exclusive?: true;
+	/** How many GPUs of the node are its own until `devices.release`, or until it is removed. */
+	readonly gpus?: number;
 	/** It is an instance of a function: what runs in this image, with that limit of memory, is the runner of that language. */
 	readonly runner?: {readonly language: FunctionLanguage; readonly image: string; readonly memoryLimitBytes: number | undefined};
 };
@@ -191,7 +193,24 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly memoryLimitBytes: number | undefined;
 	readonly cpuLimitMillis: number | undefined;
 	readonly cpuRequestMillis: number | undefined;
+	/** Which of the pod's GPUs it has. */
+	readonly gpus?: {readonly first: number; readonly count: number};
+	/** Which these are: the node's edge says it. Undefined: the node has none. */
+	readonly devices?: ContainerDevices;
 };
+
+/** A device of the node that one pod has at a time. */
+export type Device = {
+	/** Absolute. */
+	readonly file: string;
+	/** As the driver counts them. */
+	readonly index: number;
+	/** What the driver calls it everywhere; undefined: that is not known. */
+	readonly uuid?: string | undefined;
+};
+
+/** What a container has of the node's devices, and the files of those that it has not. */
+export type ContainerDevices = {readonly own: readonly Device[]; readonly others: readonly string[]};
 
 /** With all Secrets in its environment: only the runtime's edge has such a one. */
 export type OpenedSpec = ContainerSpec<EnvVariable>;
@@ -438,7 +457,9 @@ export type RuntimeCommand =
 	 * Has all that runs of the pod killed at this time of the agent's monotonic clock, by the runtime and by something that outlives the agent,
 	 * unless it is extended before. Answers once that stands.
 	 */
-	| {readonly type: 'lease.extend'; readonly uid: string; readonly untilMs: number};
+	| {readonly type: 'lease.extend'; readonly uid: string; readonly untilMs: number}
+	/** Nothing of the pod will run any more: its devices are others'. Its sandbox stays. */
+	| {readonly type: 'devices.release'; readonly uid: string};
 
 export type ImagePullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
@@ -495,6 +516,7 @@ export type RuntimeResults = {
 	readonly 'forward.open': {readonly session: string};
 	readonly 'stdin.write': null;
 	readonly 'lease.extend': null;
+	readonly 'devices.release': null;
 };
 
 /** What a runtime tells beside ends of containers. */

@@ -1,6 +1,7 @@
 // What a container is made with: from its spec to the words of the Engine's API. Pure.
 
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {deviceNames, withoutDevices} from '../../devices/variables.js';
 import {labelsOf, nameOf, type Made} from '../engine/names.js';
 import type {EngineVersion} from '../engine/version.js';
 import type {CreateOptions} from '../sandboxes/infra-options.js';
@@ -49,7 +50,7 @@ export function containerOptions(spec: OpenedSpec, place: ContainerPlace): Creat
 		...(place.engine === 'Podman' && !place.sandbox.hostNetwork ? {Hostname: place.sandbox.hostname} : {}),
 		// With an entry point of its own nothing of the image's command is added.
 		...(argv.length === 0 ? {} : argsOnly === true ? {Cmd: [...argv]} : {Entrypoint: [...argv], Cmd: []}),
-		Env: spec.env.map(({name, value}) => `${name}=${value}`),
+		Env: withoutDevices(spec).map(({name, value}) => `${name}=${value}`),
 		...(workingDir === undefined ? {} : {WorkingDir: workingDir}),
 		...(place.user === '' ? {} : {User: place.user}),
 		Tty: tty,
@@ -64,6 +65,7 @@ export function containerOptions(spec: OpenedSpec, place: ContainerPlace): Creat
 			...joined(place),
 			...limitsOf(spec, place),
 			...rightsOf(spec, place),
+			...devicesOf(spec),
 			Mounts: place.binds.map(mountOf),
 			RestartPolicy: {Name: 'no'},
 			// A buffer: what is kept is the copy of the agent.
@@ -113,6 +115,12 @@ function rightsOf(spec: OpenedSpec, {groups}: ContainerPlace): Part {
 		ReadonlyRootfs: readOnlyRoot,
 	};
 }
+
+/** What `docker run --gpus device=…` asks for. */
+const devicesOf = ({devices}: OpenedSpec): Part =>
+	devices === undefined || devices.own.length === 0
+		? {}
+		: {DeviceRequests: [{Driver: 'nvidia', DeviceIDs: [...deviceNames(devices)], Capabilities: [['gpu']]}]};
 
 /** dockerode's types do not know NonRecursive. */
 export function mountOf({source, target, readOnly, isDeep}: Bind): NonNullable<Part['Mounts']>[number] {

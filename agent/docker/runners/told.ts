@@ -17,9 +17,9 @@ export type Told = {
 };
 
 /** Whether a pod's own words allow it: the rest is known when its container would be made. */
-export function canWait({function: instance, mounts, exclusive, env}: OpenedSpec): boolean {
+export function canWait({function: instance, mounts, exclusive, env, gpus}: OpenedSpec): boolean {
 	const language = instance?.runtime ?? 'program';
-	if (language === 'program' || mounts.length > 0 || exclusive === true) return false;
+	if (language === 'program' || mounts.length > 0 || exclusive === true || gpus !== undefined) return false;
 	// The interpreter is looked for in PATH.
 	return !env.some(({name}) => name === 'PATH' || isReadAtStart(name, language));
 }

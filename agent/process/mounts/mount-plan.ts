@@ -75,6 +75,8 @@ export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	readonly hidden: readonly string[];
 	/** The folder of the pod, without links. */
 	readonly podHome: string | undefined;
+	/** Device files that nothing of it may open. */
+	readonly closed?: readonly string[] | undefined;
 	readonly find: (volume: string) => VolumeRecord | undefined;
 	readonly hostPaths: HostPaths;
 	/** In place of files of the host. */
@@ -87,8 +89,8 @@ export type Planned = {readonly ok: true; readonly plan: MountPlan | undefined} 
 
 /** Undefined: the container has nothing mounted, nothing is hidden from it, and it needs no view of its own. */
 export function planMounts(wanted: Wanted): Planned {
-	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot && wanted.hidden.length === 0 && (wanted.ownFiles ?? []).length === 0)
-		return {ok: true, plan: undefined};
+	const {mounts, readOnlyRoot, hidden, ownFiles = [], closed = []} = wanted;
+	if (!readOnlyRoot && [mounts, hidden, ownFiles, closed].every(({length}) => length === 0)) return {ok: true, plan: undefined};
 	try {
 		return {ok: true, plan: planned(wanted)};
 	} catch (error) {
@@ -96,10 +98,22 @@ export function planMounts(wanted: Wanted): Planned {
 	}
 }
 
-function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs, hidden, podHome, ownFiles = []}: Wanted): MountPlan {
+function planned({
+	root,
+	table,
+	mounts: specs,
+	readOnlyRoot,
+	find,
+	hostPaths,
+	nfs,
+	hidden,
+	podHome,
+	ownFiles = [],
+	closed = [],
+}: Wanted): MountPlan {
 	if (specs.length > limits.containerMounts)
 		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
-	const mounts: Mount[] = [];
+	const mounts: Mount[] = closed.map(closingMount);
 	const covered = new Set<string>();
 	const newFolders = new Set<string>();
 	const newFiles = new Set<string>();
@@ -135,6 +149,13 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs
 		hidden: places,
 		podHome: podHome !== undefined && onNode(mounts, podHome).file === podHome ? podHome : undefined,
 	};
+}
+
+/** A device file over itself, as it is on a file system whose devices cannot be opened: by root neither. */
+function closingMount(file: string): Mount {
+	const {place} = resolved(file);
+	const source = {volume: file, folder: path.dirname(place), file: path.basename(place)};
+	return {...source, path: file, target: place, readOnly: true, isDeep: false, isScratch: false};
 }
 
 /** None where the manifest has something there itself. */

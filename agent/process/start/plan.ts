@@ -8,6 +8,7 @@ import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {Host} from '../host/host.js';
 import {defaultTerm} from '../host/terminal.js';
 import {mountScript, type MountTools} from '../mounts/mount-script.js';
+import {withDeviceVariables} from '../../devices/variables.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from '../mounts/mount-plan.js';
 import {isSameUser, type User} from '../../os/user.js';
 import {chooseUser, type Drop} from '../users/privileges.js';
@@ -53,14 +54,16 @@ export function planOf(
 	const {who} = choice;
 	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
 	const podHome = homeOf(who.drop.user);
-	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome});
+	// Where nothing can be mounted the node says that all pods can open them.
+	const closed = host.mountTools === undefined ? [] : spec.devices?.others;
+	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome, closed});
 	if (!seen.ok) return refused(seen.reason);
 	if (spec.function !== undefined && (spec.readOnlyRoot || (seen.plan !== undefined && seen.plan.podHome === undefined)))
 		return refused('it is an instance of a function, and needs its own folder: with nothing mounted over it, and not read-only');
 	// What it has mounted over its folder hides that.
 	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;
-	const environment = environmentOf(spec, home, host.path);
+	const environment = environmentOf({...spec, env: withDeviceVariables(spec)}, home, host.path);
 	const program = programOf(spec, directory, environment, who, seen.plan);
 	if (!program.ok) return refused(program.reason);
 	return succeeded(spawnPlanOf(spec, host, {...start, ...who, program: program.file, directory, environment, mounts: seen.plan}));

@@ -10,8 +10,11 @@ import type {Runtime} from '../../../actors/node/runtime/runtime-port.js';
 import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
 import type {PodNetwork} from '../../../agent/pod-network/pod-network.js';
+import {openDevices} from '../../../agent/devices/devices.js';
+import {withDevices} from '../../../agent/devices/with-devices.js';
 import {createArtifactCache, type ArtifactCache, type FetchArtifact} from '../../../agent/functions/artifact-cache.js';
 import {joinRuntimes, type NodeRuntime} from '../../../agent/runtimes.js';
+import {findTool} from '../../../agent/os/tools.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
 import {createSecretCache, type SecretCache} from '../../../agent/secret-cache.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
@@ -107,12 +110,19 @@ export async function openRuntime(options: RuntimeOptions, context: ServeContext
 }
 
 async function openRuntimes(options: RuntimeOptions, context: ServeContext): Promise<NodeRuntime> {
-	const {runtime, docker, secrets, network} = options;
-	const {processParts, home, log} = context;
+	const {runtime, secrets, network, gpus = {folder: '/dev', program: findTool('nvidia-smi')}} = options;
+	const {processParts, home} = context;
 	if (runtime === 'simulated') {
 		const {clock, random} = processParts;
 		return (await import('../../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	}
+	const devices = openDevices({...gpus, record: home.gpus, clock: processParts.clock});
+	return withDevices(await joined(options, context), devices);
+}
+
+async function joined(options: RuntimeOptions, context: ServeContext): Promise<NodeRuntime> {
+	const {runtime, docker} = options;
+	const {processParts, home, log} = context;
 	const processes = runtime === 'docker' ? {} : {process: openProcesses(options, context)};
 	if (docker === undefined) return joinRuntimes({runtimes: processes});
 	const ofDocker = await openDocker(docker, options, context);

@@ -8,7 +8,7 @@ import {madeOf} from '../../../agent/docker/engine/names.js';
 import {versionOf} from '../../../agent/docker/engine/version.js';
 import {tarOf} from '../../../agent/docker/programs/tar.js';
 import {infraOptions, type InfraPlace} from '../../../agent/docker/sandboxes/infra-options.js';
-import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {ContainerDevices, OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {aSandbox} from '../_sandbox.js';
 import {aContainer} from '../runtime-contract.js';
 
@@ -154,4 +154,18 @@ test('the first file of an archive is read, and nothing where it is none', t => 
 	t.is(firstFile(tarOf('passwd', Buffer.from('root:x:0:0'))), 'root:x:0:0');
 	t.is(firstFile(Buffer.alloc(0)), '');
 	t.is(firstFile(Buffer.alloc(2_048, 'x')), '');
+});
+
+test('devices are asked for as docker run --gpus does, and who has none is told so where its Engine would give all', t => {
+	const device = (index: number, uuid?: string) => ({file: `/dev/nvidia${index}`, index, uuid});
+	const env = [{name: 'NVIDIA_VISIBLE_DEVICES', value: 'all'}];
+	const made = (devices: ContainerDevices | undefined) => {
+		const {Env, HostConfig} = containerOptions(spec({env, ...(devices === undefined ? {} : {devices})}), place);
+		return [HostConfig?.DeviceRequests, Env];
+	};
+	const asked = (...ids: readonly string[]) => [{Driver: 'nvidia', DeviceIDs: ids, Capabilities: [['gpu']]}];
+	t.deepEqual(made({own: [device(0, 'GPU-a'), device(2, 'GPU-c')], others: ['/dev/nvidia1']})[0], asked('GPU-a', 'GPU-c'));
+	t.deepEqual(made({own: [device(0, 'GPU-a'), device(2)], others: []})[0], asked('0', '2'), 'of one of them no name is known');
+	t.deepEqual(made({own: [], others: ['/dev/nvidia0']}), [undefined, ['NVIDIA_VISIBLE_DEVICES=void']]);
+	t.deepEqual(made(undefined), [undefined, ['NVIDIA_VISIBLE_DEVICES=all']], 'the host has none');
 });

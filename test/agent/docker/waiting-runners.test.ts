@@ -29,6 +29,7 @@ test('a runner that waits becomes an instance without volumes, lease and variabl
 	for (const name of ['PATH', 'LD_PRELOAD', 'LC_ALL']) t.false(canWait(withVariable(name)), name);
 	for (const name of ['PATH', 'NODE_OPTIONS', 'UV_THREADPOOL_SIZE']) t.false(canWait(withVariable(name, 'nodejs')), name);
 	t.false(canWait(spec({exclusive: true})));
+	t.false(canWait(spec({gpus: {first: 0, count: 1}})), 'it was made without devices');
 	t.false(canWait(spec({mounts: [mount('data', '/data')]})));
 	t.false(canWait(spec({function: {...instance, runtime: 'program'}})));
 });
