@@ -71,7 +71,7 @@ export const spec = () =>
 				record({
 					prometheusHosts: optional(
 						about(
-							'Hosts of Prometheus that metrics may come from, such as prometheus.example.com:9090 or 10.0.0.7:9090; none when left out.',
+							'Hosts that may be asked for metrics, such as prometheus.example.com:9090 or 10.0.0.7:9090; none when left out.',
 							list(text()),
 						),
 					),
