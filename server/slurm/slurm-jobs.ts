@@ -5,6 +5,8 @@
 
 import type {LookupFunction} from 'node:net';
 import type {SlurmHeld, SlurmNews, SlurmReleased} from '../../actors/control/slurm/slurm-news.js';
+import {namespaceKey} from '../../actors/addresses.js';
+import {secretKey} from '../../actors/config-references.js';
 import {AppError} from '../../api/errors.js';
 import {objectAddress, objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {slurmPhaseOf, type SlurmJob} from '../../api/kinds/slurmjob.js';
@@ -154,6 +156,9 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		await news(key, now, {...told, from: slurmPhaseOf(job), ...(isHeld ? {held: null} : {})});
 	};
 
+	const isEnding = (namespace: string | undefined): boolean =>
+		control.index.get(namespaceKey(namespace ?? ''))?.metadata.deletionTimestamp !== undefined;
+
 	const release = async (key: ObjectKey, worker: Worker, job: SlurmJob): Promise<void> => {
 		if (job.status?.isReleased !== undefined || job.status?.folder === undefined) return;
 		const {uid} = job.metadata;
@@ -161,9 +166,11 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 			await over(key, job, {stopping: signal, worker}, session => remove(partsOf(session, signal, worker), job));
 			await tell(key, {type: 'slurmReleased', uid, how: 'released'});
 		} catch (error) {
+			const isSecretGone = error instanceof Held && error.reason === 'SecretMissing';
 			// Nothing of it can be there where no login was ever taken.
-			const isUnborn = (error instanceof Refused || error instanceof Held) && neverSubmitted(job);
-			if (!isUnborn || (error instanceof Held && error.reason !== 'SecretMissing' && error.reason !== 'HostNotListed')) throw error;
+			const isUnborn = neverSubmitted(job) && (error instanceof Refused || (error instanceof Held && error.reason === 'HostNotListed'));
+			// With its namespace the Secret does not come back.
+			if (!isUnborn && !(isSecretGone && (neverSubmitted(job) || isEnding(job.metadata.namespace)))) throw error;
 			await tell(key, {type: 'slurmReleased', uid, how: 'givenUp'});
 		}
 	};
@@ -189,7 +196,7 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 				await (isDeleted(job) ? release(key, worker, job) : go(key, worker, job, AbortSignal.any([signal, stopping.signal])));
 				failures = 0;
 				// A record that has not gone on is not asked again at once.
-				if (current(key, worker.uid) === job && !isFollowed(job)) await pauseOr(clock, woken, limits.slurmPauseMs);
+				if (current(key, worker.uid) === job && (isDeleted(job) || !isFollowed(job))) await pauseOr(clock, woken, limits.slurmPauseMs);
 			} catch (error) {
 				signal.throwIfAborted();
 				if (stopping.signal.aborted) continue;
@@ -231,7 +238,9 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 		hear({key, before, after}) {
 			if (!isOpen || signal.aborted) return;
 			const changed = parseObjectKey(key).plural;
-			if (changed === 'secrets' || changed === 'clusterconfigs') for (const worker of workers.values()) worker.wake();
+			if (changed === 'clusterconfigs') for (const worker of workers.values()) worker.wake();
+			if (changed === 'secrets')
+				for (const [of, worker] of workers) if (secretKeyOf(control.index.get(of) as SlurmJob | undefined) === key) worker.wake();
 			if (changed !== plural) return;
 			const worker = workers.get(key);
 			if (after === undefined) return before === undefined ? undefined : abandon(key, worker, before.object as SlurmJob);
@@ -270,6 +279,10 @@ export function createSlurmJobs(options: SlurmJobsOptions): SlurmJobs {
 
 /** Nobody is there any more who could be told. */
 const noted = (): void => undefined;
+
+/** Of the Secret that it names. */
+const secretKeyOf = (job: SlurmJob | undefined): ObjectKey | undefined =>
+	job?.spec?.secretName === undefined ? undefined : secretKey(job.metadata.namespace ?? '', job.spec.secretName);
 
 const isDeleted = ({metadata}: SlurmJob): boolean => metadata.deletionTimestamp !== undefined;
 
