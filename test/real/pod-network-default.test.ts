@@ -267,3 +267,23 @@ test('nothing is left by a cluster that is killed while it makes pods', async t 
 	}
 	t.throws(() => readFileSync(homeOf(host.home.home).network));
 });
+
+test('nothing is left by a cluster that was ended by a signal, and whose pods ran on', async t => {
+	t.timeout(180_000);
+	const network = openHost(t);
+	const host = hostOf(t, network, 'h');
+	for (const [round, end] of [
+		['down', '--pods'],
+		['uninstall', '--yes'],
+	].entries()) {
+		await host.fine('up', ...common, ...free, '--node=n');
+		const namespaces = namespacesOf(host);
+		const pod = `a${round}`;
+		await apply(host, service, answeringPod(pod, 'n'));
+		const [address = ''] = await addressesOf(host, pod);
+		t.regex(await host.fine('down'), /pods run on/);
+		t.regex(askedOn(host, `http://${address}:8000/`), new RegExp(`^${pod} `));
+		t.regex(await host.fine(...end), /[12] programs? of pods stopped/);
+		t.deepEqual(leftOf(host, namespaces), [], end.join(' '));
+	}
+});
