@@ -11,6 +11,7 @@ import {createConnections} from '../../agent/forward/connections.js';
 import {createLookups} from '../../agent/forward/lookups.js';
 import {listenersIn} from '../../agent/os/listening.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {freePort} from '../../bench/rigs/servers/server.js';
 import {systemClock} from '../../system/time/clock.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {processWorld} from './process-world.js';
@@ -223,28 +224,28 @@ test('a pod on the shared network is reached where it listens, and what others l
 		return text;
 	};
 	t.is(codeOf(await open('uid-0', 80)), 'ERR_NOT_FOUND');
-	const free = port + 1 > 65_000 ? port - 2_000 : port + 1;
+	const [free, other] = [await freePort(), await freePort()];
 	const {podIP} = await ensure('uid-1');
 	await ensure('uid-2');
 	await ensure('uid-3');
 	await start(aContainer('runs', {uid: 'uid-1', argv: program(podIP, port)}));
 	await start(aContainer('runs', {uid: 'uid-2', argv: program('127.0.0.1', free)}));
-	await start(aContainer('runs', {uid: 'uid-3', argv: program('::', free + 1)}));
+	await start(aContainer('runs', {uid: 'uid-3', argv: program('::', other)}));
 	const listens = (uid: string, own: number): Promise<void> =>
 		eventually(`${uid} to listen`, async () => {
 			const outcome = await open(uid, own);
 			if (outcome.ok) await run({type: 'exec.close', session: outcome.value.session});
 			return outcome.ok;
 		});
-	await Promise.all([listens('uid-1', port), listens('uid-2', free), listens('uid-3', free + 1)]);
+	await Promise.all([listens('uid-1', port), listens('uid-2', free), listens('uid-3', other)]);
 	t.is(await saidAt('uid-1', port), `at ${podIP}`, 'its own, though the host listens beside it');
 	t.is(await saidAt('uid-2', free), 'at 127.0.0.1', 'loopback, where it is the pod that listens');
-	t.is(await saidAt('uid-3', free + 1), 'at ::');
+	t.is(await saidAt('uid-3', other), 'at ::');
 	for (const [uid, own] of [
 		['uid-2', port],
 		['uid-1', everywhere],
 		['uid-1', free],
-		['uid-1', free + 1],
+		['uid-1', other],
 	] as const)
 		t.is(codeOf(await open(uid, own)), 'ERR_NOT_REACHABLE', `${uid} ${own}`);
 	await remove('uid-2');
