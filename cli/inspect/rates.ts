@@ -3,6 +3,8 @@
 import type {ActorLook} from '../../api/inspect.js';
 
 export type Rate = {
+	/** How many it took meanwhile. */
+	readonly messages: number;
 	/** Messages that it took. */
 	readonly perSecond: number;
 	/** The share of the time that its steps took: 1 is all of it. */
@@ -33,6 +35,6 @@ export function ratesSince(before: Counts | undefined, nowMs: number): RateOf {
 		if (known === undefined) return undefined;
 		const isAnew = handled < known.handled;
 		const [messages, steps] = isAnew ? [handled, stepMs] : [handled - known.handled, stepMs - known.stepMs];
-		return {perSecond: (messages * 1_000) / ms, share: Math.min(1, Math.max(0, steps / ms))};
+		return {messages, perSecond: (messages * 1_000) / ms, share: Math.min(1, Math.max(0, steps / ms))};
 	};
 }

@@ -100,12 +100,16 @@ function weightOf(look: ActorLook, rateOf: RateOf): number {
 	return look.waiting > 0 || perSecondOf(look, rateOf) >= busyPerSecond || look.state === 'stopping' ? busy : resting;
 }
 
-/** Every look keeps the inspector busy: that is no news. */
-const perSecondOf = (look: ActorLook, rateOf: RateOf): number => (isInspector(look) ? 0 : (rateOf(look)?.perSecond ?? 0));
+/** Every look keeps the inspector busy: that is no news. Nor is what an actor does now and then, and did in the short time between two looks. */
+function perSecondOf(look: ActorLook, rateOf: RateOf): number {
+	const {messages, perSecond} = rateOf(look) ?? {messages: 0, perSecond: 0};
+	return isInspector(look) || messages < busyMessages ? 0 : perSecond;
+}
 
 const isInspector = ({address}: ActorLook): boolean => parseAddress(address)?.path === inspectorPath;
 
 const busyPerSecond = 1;
+const busyMessages = 3;
 
 // ---- lines -------------------------------------------------------------------------------------------------------------------
 

@@ -107,11 +107,17 @@ test('no line of a tree is wider than the screen, and no text of a user commands
 test('rates are what two looks at the counters tell; a system that began anew counts from 0 on', t => {
 	const [before, after] = [actor('vm', 'x', {handled: 10, stepMs: 5}), actor('vm', 'x', {handled: 40, stepMs: 205})];
 	const rateOf = ratesSince(countsOf([before], 1_000), 3_000);
-	t.deepEqual(rateOf(after), {perSecond: 15, share: 0.1});
-	t.deepEqual(rateOf(actor('vm', 'x', {handled: 4, stepMs: 2})), {perSecond: 2, share: 0.001});
+	t.deepEqual(rateOf(after), {messages: 30, perSecond: 15, share: 0.1});
+	t.deepEqual(rateOf(actor('vm', 'x', {handled: 4, stepMs: 2})), {messages: 4, perSecond: 2, share: 0.001});
 	t.is(rateOf(actor('vm', 'y')), undefined);
 	t.is(ratesSince(undefined, 5)(after), undefined);
 	t.true(drawTree(after, 'x', {...view, rateOf}).startsWith('x  15/s'));
+	const inAMoment = ratesSince(countsOf([before], 1_000), 1_300);
+	t.true(drawTree(actor('vm', 'x', {handled: 13}), 'x', {...view, rateOf: inAMoment}).startsWith('x  10/s'));
+	t.false(
+		drawTree(actor('vm', 'x', {handled: 12}), 'x', {...view, rateOf: inAMoment}).includes('/s'),
+		'what comes each some seconds is no load',
+	);
 });
 
 const state: Shown = {
