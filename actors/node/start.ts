@@ -163,9 +163,12 @@ function hear(event: RuntimeEvent, node: string, system: ActorSystem): void {
 		}
 		case 'infoChanged':
 			return system.wake(address(node, syncPath), {type: 'infoChanged'}, 'the runtime changed');
-		case 'sandboxLost': {
-			const infra = `${podsPath}/${handName({namespace: event.namespace, name: event.podName})}/${infraName}`;
-			return system.wake(address(node, infra), {type: 'sandboxLost'}, 'its sandbox has died');
-		}
+		case 'sandboxLost':
+			return system.wake(infraOf(event, node), {type: 'sandboxLost'}, 'its sandbox has died');
+		case 'devicesFree':
+			return system.wake(infraOf(event, node), {type: 'devicesFree'}, 'devices are free');
 	}
 }
+
+const infraOf = ({namespace, podName}: {readonly namespace: string; readonly podName: string}, node: string): string =>
+	address(node, `${podsPath}/${handName({namespace, name: podName})}/${infraName}`);

@@ -8,6 +8,8 @@ import {valueOrFor} from '../../system/files/errno.js';
 import {writeFileAtomic} from '../../system/files/atomic-file.js';
 
 export type Allotment = {
+	/** Of those that are present the ones that no pod has. */
+	readonly free: (present: readonly number[]) => readonly number[];
 	/** In their order; undefined: it was given none. One that has given its own back has an empty list until it is forgotten. */
 	readonly of: (uid: string) => readonly number[] | undefined;
 	/** Of those that are present some that no pod has, as many as wanted; nothing where there are fewer. What it has already stays. */
@@ -39,17 +41,21 @@ export function openAllotment(file: string): Allotment {
 			throw error;
 		}
 	};
+	const free = (present: readonly number[]): readonly number[] => {
+		const taken = new Set([...held.values()].flat());
+		return read === undefined ? [] : present.filter(index => !taken.has(index));
+	};
 	return {
+		free,
 		of: uid => held.get(uid),
 		take(uid, count, present) {
 			const own = held.get(uid);
 			if (own !== undefined) return own;
-			const taken = new Set([...held.values()].flat());
-			const free = present.filter(index => !taken.has(index)).slice(0, count);
-			if (free.length < count) return undefined;
-			held.set(uid, free);
+			const given = free(present).slice(0, count);
+			if (given.length < count) return undefined;
+			held.set(uid, given);
 			changed();
-			return free;
+			return given;
 		},
 		release(uid) {
 			if ((held.get(uid) ?? []).length === 0) return;
@@ -60,7 +66,10 @@ export function openAllotment(file: string): Allotment {
 			if (held.delete(uid)) changed();
 		},
 		holders: () => [...held.keys()],
-		problem: () => (read === undefined ? `"${file}" does not say any more which pod has which: remove it once none has a GPU` : undefined),
+		problem: () =>
+			read === undefined
+				? `"${file}" does not say any more which pod has which: remove it once no pod has a GPU, and start the agent again`
+				: undefined,
 		saved: () => (saving = saving.catch(() => undefined).then(save)),
 	};
 }

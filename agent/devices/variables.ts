@@ -2,14 +2,17 @@
 
 import type {ContainerDevices, EnvVariable, OpenedSpec} from '../../actors/node/runtime/runtime-port.js';
 
-/** The environment of a program of the host: what its manifest says there may not name other devices than its own. */
-export function withDeviceVariables({env, devices}: Pick<OpenedSpec, 'env' | 'devices'>): readonly EnvVariable[] {
+/**
+ * The environment of a program of the host: what its manifest says there may not name other devices than its own. `isClosed`: it cannot open
+ * any other, and CUDA counts what it can open (as Slurm has it, gres_use_local_device_index).
+ */
+export function withDeviceVariables({env, devices}: Pick<OpenedSpec, 'env' | 'devices'>, isClosed: boolean): readonly EnvVariable[] {
 	if (devices === undefined) return env;
 	const names = deviceNames(devices).join();
 	// CUDA would count the fastest first, and not as the driver does.
 	const isCounted = devices.own.some(({uuid}) => uuid === undefined);
 	return withVariables(env, [
-		{name: 'CUDA_VISIBLE_DEVICES', value: names},
+		{name: 'CUDA_VISIBLE_DEVICES', value: isCounted && isClosed ? [...devices.own.keys()].join() : names},
 		...(isCounted ? [{name: 'CUDA_DEVICE_ORDER', value: 'PCI_BUS_ID'}] : []),
 		{name: visible, value: names === '' ? noDevices : names},
 	]);

@@ -2,16 +2,18 @@
 //
 // What it keeps true: a device is given to a pod before its sandbox is made, and to another one only once the pod has released it or nothing is left
 // of it. Where there is none the pod waits: it is not failed, for what has just ended gives its own back a moment later than its end is told, and a
-// node that has fewer than it had may have them again.
+// node that has fewer than it had may have them again. What has a sandbox already is never held up: it runs, or it is over.
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {gpuResource} from '../../api/gpu.js';
 import type {
 	ContainerDevices,
 	ContainerSpec,
+	Device,
 	RuntimeCommand,
 	RuntimeEvent,
 	RuntimeResults,
+	SandboxSpec,
 } from '../../actors/node/runtime/runtime-port.js';
 import type {RuntimeInfo} from '../../actors/protocol/runtime-info.js';
 import {systemFailure} from '../os/explained.js';
@@ -24,32 +26,48 @@ type CommandOf<Type extends RuntimeCommand['type']> = Extract<RuntimeCommand, {t
 type State = {
 	readonly runtime: NodeRuntime;
 	readonly devices: Devices;
-	/** Pods whose sandbox is being made: nothing tells of them yet. */
-	readonly making: Set<string>;
+	/** Sandboxes that are being made: nothing tells of them yet. */
+	readonly making: Set<CommandOf<'sandbox.ensure'>>;
+	/** By pod, commands that wait until the one before has gone on to the runtime, or is done. */
+	readonly queues: Map<string, (() => void)[]>;
+	/** Pods for which too few devices were free, in the order in which they came. */
+	readonly waiting: Map<string, SandboxSpec>;
+	/** The question under way of what is left of pods. */
+	look: Look | undefined;
+	tell: (event: RuntimeEvent) => void;
 };
+
+/** `suspects`: what had devices when it was asked, and has not come again since. */
+type Look = {readonly suspects: Set<string>; readonly askers: ((there: ReadonlySet<string>) => void)[]};
 
 /** The same runtime where the host has none. */
 export function withDevices(runtime: NodeRuntime, devices: Devices): NodeRuntime {
-	const state: State = {runtime, devices, making: new Set()};
+	const state: State = {
+		...{runtime, devices},
+		making: new Set(),
+		queues: new Map(),
+		waiting: new Map(),
+		look: undefined,
+		tell: () => undefined,
+	};
 	const own: Partial<Handlers> = {
 		'sandbox.ensure': (command, done) => ensure(state, command, done),
-		'sandbox.remove': (command, done) => remove(state, command, done),
+		'sandbox.remove': (command, done) => inOrder(state, command.uid, goOn => remove(state, command, done, goOn)),
 		'container.start': (command, done) => start(state, command, done),
-		'devices.release'({uid}, done) {
-			devices.allotment.release(uid);
-			saved(state, done, () => done(succeeded(null)));
-		},
+		'devices.release': ({uid}, done) => inOrder(state, uid, goOn => release(state, uid, done, goOn)),
 	};
-	let tell: (event: RuntimeEvent) => void = () => undefined;
-	runtime.onEvent(event => tell(event));
-	devices.onNews(() => tell({type: 'infoChanged'}));
+	runtime.onEvent(event => state.tell(event));
+	devices.onNews(() => {
+		state.tell({type: 'infoChanged'});
+		callWaiting(state);
+	});
 	return {
 		...runtime,
 		info: () => infoWith(runtime.info(), devices.present().length),
 		run(command, done) {
 			if (!handleSome(own, command, done)) runtime.run(command, done);
 		},
-		onEvent: next => void (tell = next),
+		onEvent: next => void (state.tell = next),
 		close() {
 			devices.close();
 			return runtime.close();
@@ -76,62 +94,118 @@ function saved({devices}: State, done: (refusal: Outcome<never>) => void, then: 
 	devices.allotment.saved().then(then, (error: unknown) => done(systemFailure(error)));
 }
 
+/** Commands of one pod reach the runtime in the order in which they came: what is removed is not made afterwards. */
+function inOrder({queues}: State, uid: string, run: (goOn: () => void) => void): void {
+	const queue = queues.get(uid);
+	const goOn = (): void => {
+		const next = queues.get(uid)?.shift();
+		if (next === undefined) queues.delete(uid);
+		else next();
+	};
+	if (queue !== undefined) return void queue.push(() => run(goOn));
+	queues.set(uid, []);
+	run(goOn);
+}
+
 // ---- sandboxes -------------------------------------------------------------------------------------------------------------
 
 function ensure(state: State, command: CommandOf<'sandbox.ensure'>, done: Done<RuntimeResults['sandbox.ensure']>): void {
-	const {runtime, making} = state;
+	const {runtime, making, look} = state;
 	const {uid, gpus = 0} = command.spec;
-	if (gpus === 0) return runtime.run<'sandbox.ensure'>(command, done);
-	making.add(uid);
+	const passOn = (answer: typeof done, goOn: () => void): void => {
+		runtime.run<'sandbox.ensure'>(command, answer);
+		goOn();
+	};
+	if (gpus === 0) return inOrder(state, uid, goOn => passOn(done, goOn));
+	making.add(command);
+	look?.suspects.delete(uid);
 	const answer: typeof done = outcome => {
-		making.delete(uid);
+		making.delete(command);
 		done(outcome);
 	};
-	take(state, uid, gpus, refusal => {
-		if (refusal !== undefined) return answer(failed('ERR_RUNTIME', {message: refusal}));
-		saved(state, answer, () => runtime.run<'sandbox.ensure'>(command, answer));
+	inOrder(state, uid, goOn => {
+		const refuse: typeof done = outcome => {
+			answer(outcome);
+			goOn();
+		};
+		take(state, command.spec, gpus, refusal => {
+			if (refusal !== undefined) return refuse(failed('ERR_RUNTIME', {message: refusal}));
+			saved(state, refuse, () => passOn(answer, goOn));
+		});
 	});
 }
 
 /** Calls back with why it cannot have them. */
-function take(state: State, uid: string, count: number, done: (refusal: string | undefined) => void): void {
+function take(state: State, spec: SandboxSpec, count: number, done: (refusal: string | undefined) => void): void {
+	const {uid} = spec;
 	const {allotment, present} = state.devices;
-	const isTaken = (): boolean =>
-		allotment.take(
-			uid,
-			count,
-			present().map(({index}) => index),
-		) !== undefined;
-	const asks = `the pod asks for ${count} ${gpuResource}`;
+	state.waiting.delete(uid);
 	const problem = allotment.problem();
-	if (problem !== undefined) return done(`${asks}, and ${problem}`);
+	const isTaken = (): boolean => allotment.take(uid, count, indexesOf(present())) !== undefined;
 	if (isTaken()) return done(undefined);
-	forgetGone(state, () => {
-		if (isTaken()) return done(undefined);
+	forgetGone(state, there => {
+		if (isTaken() || there.has(uid)) return done(undefined);
+		const asks = `the pod asks for ${count} ${gpuResource}`;
+		if (problem !== undefined) return done(`${asks}, and ${problem}`);
+		state.waiting.set(uid, spec);
 		const all = present().length;
-		const there = all === 0 ? 'and this node has none now' : `and this node has ${all}, of which too few are free`;
-		done(`${asks}, ${there}: the pod waits for them`);
+		const free = all === 0 ? 'and this node has none now' : `and this node has ${all}, of which too few are free`;
+		done(`${asks}, ${free}: the pod waits for them`);
 	});
 }
 
-/** What an agent was to give back that ended before it did. */
-function forgetGone({runtime, devices, making}: State, then: () => void): void {
+const indexesOf = (devices: readonly Device[]): readonly number[] => devices.map(({index}) => index);
+
+/** What an agent was to give back that ended before it did. Calls back with the pods of which something is there. */
+function forgetGone(state: State, then: (there: ReadonlySet<string>) => void): void {
+	const {runtime, making, look} = state;
+	const {allotment} = state.devices;
+	if (look !== undefined) return void look.askers.push(then);
+	const suspects = new Set(allotment.holders());
+	for (const {spec} of making) suspects.delete(spec.uid);
+	const asked: Look = {suspects, askers: [then]};
+	state.look = asked;
 	runtime.run<'sandbox.list'>({type: 'sandbox.list'}, outcome => {
-		if (outcome.ok) {
-			const there = new Set([...outcome.value, ...making]);
-			for (const uid of devices.allotment.holders()) if (!there.has(uid)) devices.allotment.forget(uid);
-		}
-		then();
+		state.look = undefined;
+		const there = new Set(outcome.ok ? outcome.value : []);
+		const gone = outcome.ok ? [...suspects].filter(uid => !there.has(uid)) : [];
+		for (const uid of gone) allotment.forget(uid);
+		for (const each of asked.askers) each(there);
+		if (gone.length > 0) callWaiting(state);
 	});
 }
 
-function remove(state: State, command: CommandOf<'sandbox.remove'>, done: Done<null>): void {
-	const {runtime, devices} = state;
+function remove(state: State, command: CommandOf<'sandbox.remove'>, done: Done<null>, goOn: () => void): void {
+	const {runtime, devices, waiting} = state;
+	const {uid} = command;
+	waiting.delete(uid);
+	const answer: typeof done = outcome => {
+		done(outcome);
+		goOn();
+	};
 	runtime.run<'sandbox.remove'>(command, outcome => {
-		if (!outcome.ok || devices.allotment.of(command.uid) === undefined) return done(outcome);
-		devices.allotment.forget(command.uid);
-		saved(state, done, () => done(outcome));
+		if (!outcome.ok || devices.allotment.of(uid) === undefined) return answer(outcome);
+		devices.allotment.forget(uid);
+		callWaiting(state);
+		saved(state, answer, () => answer(outcome));
 	});
+}
+
+function release(state: State, uid: string, done: Done<null>, goOn: () => void): void {
+	state.devices.allotment.release(uid);
+	callWaiting(state);
+	saved(state, done, () => done(succeeded(null)));
+	goOn();
+}
+
+/** Has those that waited ask again for whom enough is free now, who came first before the others. */
+function callWaiting({devices, waiting, tell}: State): void {
+	let free = devices.allotment.free(indexesOf(devices.present())).length;
+	for (const {uid, namespace, name, gpus = 0} of waiting.values()) {
+		if (gpus > free) continue;
+		free -= gpus;
+		tell({type: 'devicesFree', uid, namespace, podName: name});
+	}
 }
 
 // ---- containers --------------------------------------------------------------------------------------------------------------
@@ -149,7 +223,7 @@ function devicesOf({allotment, files}: Devices, {id, gpus}: ContainerSpec): Cont
 	if (gpus === undefined) return all.length === 0 ? undefined : {own: [], others: all.map(({file}) => file)};
 	const indexes = (allotment.of(id.uid) ?? []).slice(gpus.first, gpus.first + gpus.count);
 	const own = indexes.flatMap(index => all.find(each => each.index === index) ?? []);
-	if (indexes.length < gpus.count) return `its pod has not the ${gpuResource} that it asks for`;
+	if (indexes.length < gpus.count) return allotment.problem() ?? `its pod has not the ${gpuResource} that it asks for`;
 	if (own.length < gpus.count) return `this node has a ${gpuResource} no more that its pod was given`;
 	return {own, others: all.filter(each => !own.includes(each)).map(({file}) => file)};
 }

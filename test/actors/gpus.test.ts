@@ -218,3 +218,30 @@ test('what the node has ended takes no devices again, whichever agent looks afte
 	t.is(count, undefined);
 	t.deepEqual(rest, sandboxSpecOf(anAssignment({spec: {restartPolicy: 'Never'}})));
 });
+
+// ---- waiting for them ------------------------------------------------------------------------------------------------------
+
+const ensured = 'uid-of-web/sandbox/ensure';
+const tooFew = {ok: false, error: {code: 'ERR_RUNTIME', message: 'too few are free'}} as never;
+const devicesFree = {type: 'devicesFree'} as const;
+
+test('a pod that waits for devices asks again as soon as some are free, however long it would have waited', t => {
+	const tree = openTree(assignOf({}));
+	for (let tries = 0; tries < 8; tries++) {
+		tree.answer(ensured, tooFew);
+		tree.pass(300_000);
+	}
+	tree.answer(ensured, tooFew);
+	t.false(tree.open.has(ensured));
+	tree.tell(`${handAddress}/_infra`, devicesFree);
+	t.true(tree.open.has(ensured));
+	// They came free between this answer and its being told.
+	tree.tell(`${handAddress}/_infra`, devicesFree);
+	tree.answer(ensured, tooFew);
+	t.true(tree.open.has(ensured));
+	tree.answer(ensured, succeeded(sandbox));
+	tree.answer('uid-of-web/main/inspect', nothing);
+	tree.answer('uid-of-web/main/start/0', succeeded(aRunningContainer()));
+	tree.tell(`${handAddress}/_infra`, devicesFree);
+	t.deepEqual([...tree.open.keys()], [], 'what has its own asks for none');
+});

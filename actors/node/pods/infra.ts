@@ -26,6 +26,8 @@ export type InfraMessage =
 	| SkipBackoff
 	/** The runtime's word that it has died. */
 	| {readonly type: 'sandboxLost'}
+	/** The runtime's word that what it had too little of may be had. */
+	| {readonly type: 'devicesFree'}
 	| MakeAnew
 	| {readonly type: 'removeSandbox'}
 	| ReleaseDevices
@@ -42,7 +44,7 @@ export type InfraState = InfraInput & {
 	readonly failures: number;
 	/** It is asked for and not answered. */
 	readonly isAsking: boolean;
-	/** It died while it was asked for: the answer may be of before that. */
+	/** It died, or devices came free, while it was asked for: the answer may be of before that. */
 	readonly isOutdated: boolean;
 	/** Since when it is well; undefined: it is not, or is not known to be. */
 	readonly wellSinceMs: number | undefined;
@@ -81,6 +83,8 @@ export const infra: Behavior<InfraInput, InfraState, InfraMessage> = {
 				return attempt(state);
 			case 'sandboxLost':
 				return lost(state, context);
+			case 'devicesFree':
+				return devicesFree(state);
 			case 'makeAnew':
 				return makeAnew(state, context);
 			case 'removeSandbox':
@@ -103,6 +107,12 @@ function attempt(state: InfraState): Next<InfraState> {
 			? perform({type: 'sandbox.ensure', spec: state.spec}, `${uid}/sandbox/ensure`, 'ensured')
 			: perform({type: 'sandbox.remove', uid}, `${uid}/sandbox/remove`, 'removed');
 	return next({...state, isAsking: true, isOutdated: false}, [{type: 'cancelWake', name: 'retry'}, effect]);
+}
+
+/** Its answer may be on the way still. */
+function devicesFree(state: InfraState): Next<InfraState> {
+	if (state.wanted !== 'present' || state.wellSinceMs !== undefined) return next(state);
+	return state.isAsking ? next({...state, isOutdated: true}) : attempt(state);
 }
 
 const release = (state: InfraState): Next<InfraState> =>

@@ -526,6 +526,8 @@ export type RuntimeEvent =
 	 * next `sandbox.ensure`, also to an agent that was not there to hear this.
 	 */
 	| {readonly type: 'sandboxLost'; readonly uid: string; readonly namespace: string; readonly podName: string}
+	/** What the pod's `sandbox.ensure` was refused for want of devices may be had now. */
+	| {readonly type: 'devicesFree'; readonly uid: string; readonly namespace: string; readonly podName: string}
 	/** At most one a second per container; undefined: it is not known how much that is. */
 	| {
 			readonly type: 'pulling';

@@ -55,7 +55,8 @@ export function planOf(
 	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
 	const podHome = homeOf(who.drop.user);
 	// Where nothing can be mounted the node says that all pods can open them.
-	const closed = host.mountTools === undefined ? [] : spec.devices?.others;
+	const mayClose = host.mountTools !== undefined;
+	const closed = mayClose ? spec.devices?.others : [];
 	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome, closed});
 	if (!seen.ok) return refused(seen.reason);
 	if (spec.function !== undefined && (spec.readOnlyRoot || (seen.plan !== undefined && seen.plan.podHome === undefined)))
@@ -63,7 +64,7 @@ export function planOf(
 	// What it has mounted over its folder hides that.
 	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;
-	const environment = environmentOf({...spec, env: withDeviceVariables(spec)}, home, host.path);
+	const environment = environmentOf({...spec, env: withDeviceVariables(spec, mayClose)}, home, host.path);
 	const program = programOf(spec, directory, environment, who, seen.plan);
 	if (!program.ok) return refused(program.reason);
 	return succeeded(spawnPlanOf(spec, host, {...start, ...who, program: program.file, directory, environment, mounts: seen.plan}));

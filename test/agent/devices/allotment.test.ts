@@ -77,9 +77,12 @@ test('a record that is damaged says what to do, and is not taken for one of no p
 	];
 	for (const text of damaged) {
 		writeFileSync(file, text);
-		t.regex(openAllotment(file).problem() ?? '', /gpus\.json" does not say any more which pod has which: remove it once none has a GPU$/);
+		t.regex(
+			openAllotment(file).problem() ?? '',
+			/gpus\.json" does not say any more which pod has which: remove it once no pod has a GPU, and start the agent again$/,
+		);
 	}
-	t.regex(openAllotment(path.dirname(file)).problem() ?? '', /remove it once none has a GPU$/, 'it is no file');
+	t.regex(openAllotment(path.dirname(file)).problem() ?? '', /start the agent again$/, 'it is no file');
 	writeFileSync(file, '{"__proto__":[0]}');
 	t.deepEqual(openAllotment(file).of('__proto__'), [0]);
 });

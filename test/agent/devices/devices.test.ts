@@ -154,7 +154,7 @@ asRoot('a program can open its own device and no other one, by whatever name its
 	};
 	const named = {...second, uuid: 'GPU-b'};
 	t.deepEqual(await seen('named', {own: [named], others: [first.file]}), ['GPU-b/GPU-b', 'opens 1']);
-	t.deepEqual(await seen('counted', {own: [first], others: [second.file]}), ['0/0', 'opens 0']);
+	t.deepEqual(await seen('counted', {own: [second], others: [first.file]}), ['0/1', 'opens 1'], 'CUDA counts no others');
 	t.deepEqual(await seen('both', {own: [first, second], others: []}), ['0,1/0,1', 'opens 0', 'opens 1']);
 	t.deepEqual(await seen('none', {own: [], others: [first.file, second.file]}), ['/void']);
 	t.deepEqual(

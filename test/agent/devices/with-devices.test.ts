@@ -34,6 +34,9 @@ function openHost(t: ExecutionContext, count = 2) {
 		isOpen: true,
 		/** Of the commands that came to the runtime behind it. */
 		passed: [] as RuntimeCommand[],
+		/** Answers of what pods there are that are on their way, where they are held up. */
+		listed: undefined as (() => void)[] | undefined,
+		events: [] as RuntimeEvent[],
 	};
 	const agent = () => {
 		const simulated = createSimulatedRuntime({clock, random: seededRandom(1), host});
@@ -42,16 +45,20 @@ function openHost(t: ExecutionContext, count = 2) {
 			info: () => ({...simulated.info(), ...world.info}),
 			run: ((command, done) => {
 				world.passed.push(command);
-				simulated.run(command, done);
+				const {listed} = world;
+				if (command.type !== 'sandbox.list' || listed === undefined) simulated.run(command, done);
+				else simulated.run(command, outcome => void listed.push(() => (done as (outcome: unknown) => void)(outcome)));
 			}) as typeof simulated.run,
 		};
-		return withDevices(runtime, {
+		const node = withDevices(runtime, {
 			allotment: openAllotment(record),
 			present: () => world.files.filter(({index}) => !world.isLost(index)),
 			files: () => world.files,
 			onNews: listener => void (world.news = listener),
 			close: () => void (world.isOpen = false),
 		});
+		node.onEvent(event => world.events.push(event));
+		return node;
 	};
 	let runtime = agent();
 	const run = async (command: RuntimeCommand): Promise<Outcome<unknown>> => {
@@ -82,7 +89,13 @@ function openHost(t: ExecutionContext, count = 2) {
 	};
 }
 
-const waits = 'the pod asks for 1 nvidia.com/gpu, and this node has 2, of which too few are free: the pod waits for them';
+const waitsOf = (present: number, count = 1): string =>
+	`the pod asks for ${count} nvidia.com/gpu, and this node has ${present}, of which too few are free: the pod waits for them`;
+const waits = waitsOf(2);
+
+async function eventually(isSo: () => boolean): Promise<void> {
+	while (!isSo()) await nextTurn();
+}
 
 test('each device is one pod’s: the third waits, and has one when a pod is removed or has given its own back', async t => {
 	const {ensure, run, host} = openHost(t);
@@ -171,6 +184,82 @@ test('a record that is damaged gives out nothing, and holds up no pod without de
 		/^the pod asks for 1 nvidia\.com\/gpu, and ".*gpus\.json" does not say any more which pod has which: remove it/,
 	);
 	t.is(await ensure('b'), 'fine');
+});
+
+test('of what runs or is over nothing is held up by a record that was lost: it begins nothing anew, and says why', async t => {
+	const {ensure, start, run, restart, record} = openHost(t, 1);
+	await ensure('over', 1);
+	await run({type: 'devices.release', uid: 'over'});
+	await ensure('runs', 1);
+	writeFileSync(record, 'rubbish');
+	restart();
+	t.deepEqual([await ensure('over', 1), await ensure('runs', 1)], ['fine', 'fine']);
+	t.regex(JSON.stringify(await start('runs', {first: 0, count: 1})), /does not say any more which pod has which/);
+	rmSync(record);
+	restart();
+	t.deepEqual([await ensure('over', 1), await ensure('runs', 1), await ensure('new', 1)], ['fine', 'fine', waitsOf(1)]);
+});
+
+test('a pod that is made while it is looked what is left of others keeps its device', async t => {
+	const {ensure, world, record} = openHost(t, 2);
+	await ensure('a', 2);
+	world.listed = [];
+	// `b` finds none, and asks what is left of pods: the answer says nothing yet of what comes meanwhile.
+	const b = ensure('b', 1);
+	await eventually(() => world.listed?.length === 1);
+	world.files = [device(0), device(1), device(2)];
+	t.is(await ensure('c', 1), 'fine');
+	for (const tell of world.listed) tell();
+	t.is(await b, waitsOf(3));
+	t.deepEqual(openAllotment(record).of('c'), [2]);
+});
+
+test('a pod that is removed while its devices are sought is not made afterwards', async t => {
+	const {ensure, run, world, host} = openHost(t, 1);
+	await ensure('a', 1);
+	world.listed = [];
+	const made = ensure('b', 1);
+	await eventually(() => world.listed?.length === 1);
+	await run({type: 'devices.release', uid: 'a'});
+	const removed = run({type: 'sandbox.remove', uid: 'b'});
+	for (const tell of world.listed) tell();
+	t.is(await made, 'fine');
+	t.true((await removed).ok);
+	t.false(host.pods.has('b'));
+	t.is(await ensure('c', 1), 'fine');
+});
+
+test('who waits is told at once when devices come free, who came first before the others, and nobody for whom it is too few', async t => {
+	const {ensure, run, world, host} = openHost(t, 2);
+	const told = (): readonly unknown[] => world.events.splice(0).map(event => (event.type === 'devicesFree' ? event.uid : event.type));
+	await ensure('a', 1);
+	await ensure('b', 1);
+	for (const [uid, count] of [
+		['big', 2],
+		['c', 1],
+		['gone', 1],
+		['d', 1],
+	] as const)
+		t.is(await ensure(uid, count), waitsOf(2, count));
+	await run({type: 'sandbox.remove', uid: 'gone'});
+	t.deepEqual(told(), []);
+	await run({type: 'devices.release', uid: 'a'});
+	t.deepEqual(told(), ['c']);
+	t.is(await ensure('c', 1), 'fine');
+	await run({type: 'sandbox.remove', uid: 'b'});
+	t.deepEqual(told(), ['d']);
+	t.is(await ensure('d', 1), 'fine');
+	// What was over before was looked at, and something of it was there still.
+	host.removePod('c');
+	host.removePod('d');
+	t.is(await ensure('e', 1), 'fine');
+	t.deepEqual(told(), [], 'one is free, and two are asked for');
+	world.files = [0, 1, 2].map(device);
+	world.news();
+	t.deepEqual(told(), ['infoChanged', 'big']);
+	t.is(await ensure('big', 2), 'fine');
+	world.news();
+	t.deepEqual(told(), ['infoChanged'], 'who has them waits no more');
 });
 
 test('a node says how many it has, tells of changes, and says where all pods can open all of them', t => {
