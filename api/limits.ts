@@ -1197,6 +1197,8 @@ export const limits = {
 	gpuLookEveryMs: 60_000,
 	/** The file in which a node keeps which pod has which of its GPUs: a longer one is damaged. */
 	gpuRecordBytes: 1_048_576,
+	/** Pods that are over and still there, of which that file says so: of more than these it forgets the first. */
+	gpuSpentPods: 8_192,
 	/** How long the helpers that a runtime tries once at its start may take. */
 	probeMs: 5_000,
 

@@ -27,7 +27,10 @@ export type Allotment = {
 
 export function openAllotment(file: string): Allotment {
 	const read = valueOr(undefined, () => readAllotment(file));
-	const held = new Map(read ?? []);
+	const isSpent = ([, indexes]: readonly [string, readonly number[]]): boolean => indexes.length === 0;
+	const held = new Map(read?.filter(entry => !isSpent(entry)) ?? []);
+	/** In the order in which they gave theirs back. */
+	const spent = new Set(read?.filter(isSpent).map(([uid]) => uid) ?? []);
 	let isSaved = true;
 	let saving: Promise<void> = Promise.resolve();
 	const changed = (): void => void (isSaved = false);
@@ -35,7 +38,7 @@ export function openAllotment(file: string): Allotment {
 		if (isSaved) return;
 		isSaved = true;
 		try {
-			await writeFileAtomic(file, JSON.stringify(Object.fromEntries(held)), 0o600);
+			await writeFileAtomic(file, JSON.stringify(Object.fromEntries([...held, ...[...spent].map(uid => [uid, []] as const)])), 0o600);
 		} catch (error) {
 			isSaved = false;
 			throw error;
@@ -45,11 +48,12 @@ export function openAllotment(file: string): Allotment {
 		const taken = new Set([...held.values()].flat());
 		return read === undefined ? [] : present.filter(index => !taken.has(index));
 	};
+	const of = (uid: string): readonly number[] | undefined => held.get(uid) ?? (spent.has(uid) ? [] : undefined);
 	return {
 		free,
-		of: uid => held.get(uid),
+		of,
 		take(uid, count, present) {
-			const own = held.get(uid);
+			const own = of(uid);
 			if (own !== undefined) return own;
 			const given = free(present).slice(0, count);
 			if (given.length < count) return undefined;
@@ -58,14 +62,17 @@ export function openAllotment(file: string): Allotment {
 			return given;
 		},
 		release(uid) {
-			if ((held.get(uid) ?? []).length === 0) return;
-			held.set(uid, []);
+			if (!held.delete(uid)) return;
+			spent.add(uid);
+			const [oldest] = spent;
+			// It would be given some by another agent, and give them back once that has looked at it.
+			if (spent.size > limits.gpuSpentPods && oldest !== undefined) spent.delete(oldest);
 			changed();
 		},
 		forget(uid) {
-			if (held.delete(uid)) changed();
+			if (held.delete(uid) || spent.delete(uid)) changed();
 		},
-		holders: () => [...held.keys()],
+		holders: () => [...held.keys(), ...spent],
 		problem: () =>
 			read === undefined
 				? `"${file}" does not say any more which pod has which: remove it once no pod has a GPU, and start the agent again`
@@ -80,7 +87,9 @@ function readAllotment(file: string): readonly (readonly [string, readonly numbe
 	const said = isLarge ? undefined : parsedJson(valueOrFor('{}', ['ENOENT'], () => readFileSync(file, 'utf8')));
 	if (!isObject(said)) return undefined;
 	const entries = Object.entries(said);
-	return entries.every((entry): entry is [string, number[]] => isIndexes(entry[1])) ? entries : undefined;
+	if (!entries.every((entry): entry is [string, number[]] => isIndexes(entry[1]))) return undefined;
+	const all = entries.flatMap(([, indexes]) => indexes);
+	return new Set(all).size === all.length ? entries : undefined;
 }
 
 const isIndexes = (value: unknown): boolean =>

@@ -25,7 +25,7 @@ test('a device is one pod’s until that gives it back; a pod gets all that it a
 	t.deepEqual(allotment.take('a', 2, [0, 1, 2]), [], 'what is over takes none again');
 	t.deepEqual(allotment.take('c', 2, [0, 1, 2]), [0, 1]);
 	allotment.forget('b');
-	t.deepEqual(allotment.holders(), ['a', 'c']);
+	t.deepEqual([...allotment.holders()].sort(), ['a', 'c']);
 	t.deepEqual(allotment.take('d', 1, [0, 1, 2]), [2]);
 });
 
@@ -72,7 +72,8 @@ test('a record that is damaged says what to do, and is not taken for one of no p
 		'{"a":0}',
 		'{"a":[-1]}',
 		'{"a":["0"]}',
-		`{"a":[${'1,'.repeat(limits.nodeGpus)}1]}`,
+		'{"a":[0],"b":[0]}',
+		JSON.stringify({a: [...Array(limits.nodeGpus + 1).keys()]}),
 		' '.repeat(limits.gpuRecordBytes + 1),
 	];
 	for (const text of damaged) {
@@ -85,4 +86,21 @@ test('a record that is damaged says what to do, and is not taken for one of no p
 	t.regex(openAllotment(path.dirname(file)).problem() ?? '', /start the agent again$/, 'it is no file');
 	writeFileSync(file, '{"__proto__":[0]}');
 	t.deepEqual(openAllotment(file).of('__proto__'), [0]);
+});
+
+test('however many pods are over, the next agent can read of it', async t => {
+	const file = recordOf(t);
+	const allotment = openAllotment(file);
+	allotment.take('runs', 1, [0, 1]);
+	for (let count = 0; count < 26_000; count++) {
+		const uid = `00000000-0000-0000-0000-${String(count).padStart(12, '0')}`;
+		allotment.take(uid, 1, [0, 1]);
+		allotment.release(uid);
+	}
+	await allotment.saved();
+	const next = openAllotment(file);
+	t.is(next.problem(), undefined);
+	t.deepEqual(next.of('runs'), [0]);
+	t.deepEqual(next.of('00000000-0000-0000-0000-000000025999'), []);
+	t.is(next.holders().length, 1 + limits.gpuSpentPods);
 });
