@@ -22,6 +22,9 @@ export function withDeviceVariables({env, devices}: Pick<OpenedSpec, 'env' | 'de
 export const withoutDevices = ({env, devices}: Pick<OpenedSpec, 'env' | 'devices'>): readonly EnvVariable[] =>
 	devices === undefined || devices.own.length > 0 ? env : withVariables(env, [{name: visible, value: noDevices}]);
 
+/** What of these variables an Engine goes by when it makes a container: nothing changes it afterwards. */
+export const fixedVariables = (env: readonly string[] = []): string[] => env.filter(variable => variable === `${visible}=${noDevices}`);
+
 /** As the driver knows them: by names where all of them have one, else by numbers. */
 export function deviceNames({own}: ContainerDevices): readonly string[] {
 	const uuids = own.flatMap(({uuid}) => uuid ?? []);

@@ -7,6 +7,7 @@ import type {FunctionInstance} from '../../../api/function-instance.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {attemptFolder, logFile} from '../../attempts.js';
+import {withoutDevices} from '../../devices/variables.js';
 import {explained} from '../../os/explained.js';
 import type {Beginning} from '../containers/begin.js';
 import {writeAttempt, writeEnvironment} from '../containers/container-files.js';
@@ -41,7 +42,7 @@ export async function beginWaiting(
 	const options = containerOptions(spec, place);
 	const {hostname} = place.sandbox;
 	const changed = changedLimits(runner.options, options);
-	const env = {HOSTNAME: hostname, ...Object.fromEntries(spec.env.map(({name, value}) => [name, value]))};
+	const env = {HOSTNAME: hostname, ...Object.fromEntries(withoutDevices(spec).map(({name, value}) => [name, value]))};
 	const line = lineOf({env, config: configOf(instance)});
 	if (!canWait(spec) || changed === undefined || line === undefined || fixedOf(runner.options) !== fixedOf(options)) return gone(runner);
 	const name = nameOf(madeFrom(spec, place.owner));

@@ -6,6 +6,7 @@
 
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {limits} from '../../../api/limits.js';
+import {fixedVariables} from '../../devices/variables.js';
 import {isReadAtStart} from '../../functions/warm/assignment.js';
 import type {RunnerConfig} from '../../functions/runners/runner-config.js';
 import type {CreateOptions} from '../sandboxes/infra-options.js';
@@ -43,7 +44,7 @@ const ofHost: readonly string[] = ['NetworkMode', 'IpcMode', 'CgroupParent', 'Mo
 export function fixedOf(options: CreateOptions): string {
 	const {HostConfig = {}} = options;
 	const rest = (from: object, without: readonly string[]) => Object.entries(from).filter(([name]) => !without.includes(name));
-	return JSON.stringify([rest(options, ofPod), rest(HostConfig, ofHost)]);
+	return JSON.stringify([rest(options, ofPod), rest(HostConfig, ofHost), fixedVariables(options.Env)]);
 }
 
 /** What is to be changed of the limits of one that was made with others; undefined: a limit would have to go, which the Engine cannot do. */

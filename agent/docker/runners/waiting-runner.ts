@@ -90,7 +90,6 @@ function waitingOptions(
 		...options,
 		name: ['troupe', hostname, 'function', owner.slice(0, 8)].join('_'),
 		Labels: {[labels.owner]: owner, [labels.sandbox]: 'runner'},
-		Env: [],
 		Entrypoint: [...waitingWords(language, waitingSocketName)],
 		HostConfig: {
 			...options.HostConfig,

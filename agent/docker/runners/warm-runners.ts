@@ -9,6 +9,7 @@ import {limits} from '../../../api/limits.js';
 import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel} from '../../../system/time/clock.js';
 import type {Random} from '../../../system/time/random.js';
+import {fixedVariables} from '../../devices/variables.js';
 import {createWarmPool, type WarmPool} from '../../functions/warm/warm-pool.js';
 import {warmIdsIn} from '../containers/container-files.js';
 import {remove} from '../engine/calls.js';
@@ -105,8 +106,8 @@ function want(state: State, wish: RunnerWish, options: RunnerTemplate['options']
 	const {images, count, canBe, closed} = state;
 	if (closed || count === 0 || !canBe()) return;
 	const key = keyOf(wish);
-	// Its environment is the pod's, and is kept nowhere.
-	const template = {language: wish.language, options: {...options, Env: []}};
+	// The rest of its environment is the pod's, and is kept nowhere.
+	const template = {language: wish.language, options: {...options, Env: fixedVariables(options.Env)}};
 	const image = images.get(key) ?? {pool: poolOf(state, key), template};
 	image.template = template;
 	images.delete(key);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {waitingSocketName, openWaitingSocket} from '../../../agent/docker/runners/waiting-socket.js';
 import {canWait, changedLimits, fixedOf, lineOf} from '../../../agent/docker/runners/told.js';
+import {fixedVariables} from '../../../agent/devices/variables.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {FunctionLanguage} from '../../../api/function-languages.js';
 import {limits} from '../../../api/limits.js';
@@ -40,6 +41,10 @@ test('what is fixed when a container is made is compared, and what is of its pod
 	t.not(fixedOf({...made, Image: 'j'}), fixedOf(made));
 	t.not(fixedOf({...made, User: '1'}), fixedOf(made));
 	t.not(fixedOf({...made, HostConfig: {...made.HostConfig, CapDrop: []}}), fixedOf(made));
+	const without = ['B=2', 'NVIDIA_VISIBLE_DEVICES=void'];
+	t.not(fixedOf({...made, Env: without}), fixedOf(made), 'it may have been made with all devices');
+	t.is(fixedOf({...made, Env: fixedVariables(without)}), fixedOf({...made, Env: without}));
+	t.deepEqual(fixedVariables(['NVIDIA_VISIBLE_DEVICES=all', ...without]), ['NVIDIA_VISIBLE_DEVICES=void'], 'nothing else of it waits');
 });
 
 test('limits are changed to those of the pod, unless one would have to go', t => {
