@@ -200,6 +200,7 @@ function release(state: State, uid: string, done: Done<null>, goOn: () => void):
 
 /** Has those that waited ask again for whom enough is free now, who came first before the others. */
 function callWaiting({devices, waiting, tell}: State): void {
+	if (waiting.size === 0) return;
 	let free = devices.allotment.free(indexesOf(devices.present())).length;
 	for (const {uid, namespace, name, gpus = 0} of waiting.values()) {
 		if (gpus > free) continue;

@@ -214,6 +214,19 @@ test('a pod that is made while it is looked what is left of others keeps its dev
 	t.deepEqual(openAllotment(record).of('c'), [2]);
 });
 
+test('a pod that comes again while it is looked what is left of it keeps its devices', async t => {
+	const {ensure, world, host, record} = openHost(t, 2);
+	await ensure('a', 2);
+	host.removePod('a');
+	world.listed = [];
+	const b = ensure('b', 1);
+	await eventually(() => world.listed?.length === 1);
+	t.is(await ensure('a', 2), 'fine');
+	for (const tell of world.listed) tell();
+	t.is(await b, waitsOf(2));
+	t.deepEqual(openAllotment(record).of('a'), [0, 1]);
+});
+
 test('a pod that is removed while its devices are sought is not made afterwards', async t => {
 	const {ensure, run, world, host} = openHost(t, 1);
 	await ensure('a', 1);
