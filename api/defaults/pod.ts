@@ -1,5 +1,6 @@
 // What Kubernetes fills in when a pod does not say, as far as it means something here. Called on what passed the schema.
 
+import {gpuResource} from '../gpu.js';
 import {limits} from '../limits.js';
 import type {Mutable} from '../object.js';
 import {nanoCpusFrom, cpuMillis, cpuText} from '../quantity.js';
@@ -63,10 +64,15 @@ function pullPolicyOf(image: string): ImagePullPolicy {
 	return last.includes(':') && tag !== 'latest' ? 'IfNotPresent' : 'Always';
 }
 
-/** A limit without a request is the request, too. */
+/**
+ * A limit without a request is the request, too. Of devices nothing else can be: that is not written down, so that who changes the limit in a
+ * template need not change what he has not said.
+ */
 function withResourceDefaults({requests, limits: most}: ResourceRequirements): ResourceRequirements {
 	const filled: Mutable<ResourceRequirements> = {};
-	if (requests !== undefined || most !== undefined) filled.requests = inText({...most, ...requests});
+	const {[gpuResource]: _whole, ...shared} = most ?? {};
+	const asked = {...shared, ...requests};
+	if (requests !== undefined || Object.keys(asked).length > 0) filled.requests = inText(asked);
 	if (most !== undefined) filled.limits = inText(most);
 	return filled;
 }

@@ -1,6 +1,7 @@
 // Whole devices: counted by the scheduler like cpu and memory, shared out among the containers of a pod, and given back when it is over.
 
 import test from 'ava';
+import {withPodDefaults} from '../../api/defaults/pod.js';
 import {succeeded} from '../../api/errors.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Container, Pod, PodSpec} from '../../api/kinds/pod.js';
@@ -104,6 +105,15 @@ test('a quota adds up requests for devices, and what asks for nothing else is Be
 		{term: 'used=pods/ns/-B/', amount: 1},
 		{term: 'used=requests.nvidia.com/gpu/ns/-B/', amount: 2},
 	]);
+});
+
+test('what a template says of devices can be changed alone: its limit is not written down as a request', t => {
+	const made = (count: number, more: object = {}) =>
+		withPodDefaults({containers: [aContainer({resources: {limits: {[gpu]: count, ...more}}})]});
+	t.deepEqual(made(1).containers[0]?.resources, {limits: {[gpu]: '1'}});
+	t.deepEqual(made(1, {cpu: 1}).containers[0]?.resources, {requests: {cpu: '1'}, limits: {[gpu]: '1', cpu: '1'}});
+	t.is(podRequests(made(2)).gpus, 2);
+	t.deepEqual(withPodDefaults({containers: [having(1)]}).containers[0]?.resources, having(1).resources, 'what was said stays');
 });
 
 // ---- containers ------------------------------------------------------------------------------------------------------------
