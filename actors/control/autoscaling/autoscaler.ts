@@ -7,10 +7,11 @@ import type {Hpa, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js
 import {objectAddress, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import type {Known} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {Judged, Measured} from './autoscaling-message.js';
 import {decide, differs, rescaled, type Decision, type Memory} from './decision.js';
-import {rivalOf, scaling, scalingId, targetOf} from './scale-target.js';
+import {rivalOf, scaling, scalingId, targetKeyOf, targetOf, type ScaleTarget} from './scale-target.js';
 
 export type AutoscalerInput = {readonly hpa: ObjectKey};
 
@@ -64,7 +65,9 @@ function measured(before: AutoscalerState, message: Measured, context: Context):
 	if (hpa?.spec === undefined || isDeleting(hpa) || before.writing !== undefined) return next(before);
 	const state = before.uid === hpa.metadata.uid ? before : begun(before.hpa, hpa);
 	const target = targetOf(hpa, known);
-	const rival = typeof target === 'string' ? undefined : rivalOf(hpa, target.key, known);
+	const rival = typeof target === 'string' ? undefined : rivalNow(hpa, target, message, known);
+	// It does not act any more: nothing was measured, and the next look is soon.
+	if (rival === 'gone') return next(state);
 	const decision = decide({hpa, target, rival, known, measured: message, memory: state.memory, nowMs, monotonicMs});
 	const {rescale} = decision;
 	if (rescale === undefined || typeof target === 'string') return told(state, hpa, decision, context);
@@ -72,6 +75,12 @@ function measured(before: AutoscalerState, message: Measured, context: Context):
 	return effect === undefined
 		? told(state, hpa, rescaled(decision, undefined, nowMs, monotonicMs), context)
 		: next({...state, writing: decision}, [effect]);
+}
+
+function rivalNow(hpa: Hpa, {key}: ScaleTarget, {rival}: Measured, known: Known): Hpa | 'gone' | undefined {
+	if (rival === undefined) return rivalOf(hpa, key, known);
+	const found = known.get(rival) as Hpa | undefined;
+	return found === undefined || isDeleting(found) || targetKeyOf(found) !== key ? 'gone' : found;
 }
 
 function written(state: AutoscalerState, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<AutoscalerState> {

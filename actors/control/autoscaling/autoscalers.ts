@@ -29,7 +29,7 @@ import {
 } from './autoscaling-message.js';
 import {wishOf} from './metric-answer.js';
 import {behaviourOf} from './scaling-rules.js';
-import {targetOf} from './scale-target.js';
+import {rivalsIn, targetOf} from './scale-target.js';
 import {emptySpread, entryIn, sizeOf, withEntry, type Spread} from './spread.js';
 
 export type AutoscalersMessage =
@@ -45,6 +45,7 @@ type Round = {
 	readonly usage: PodUsage;
 	/** Undefined: what its sources say is waited for. */
 	readonly readings: Readings | undefined;
+	readonly rival: ObjectKey | undefined;
 	readonly askedAtMs: number;
 };
 
@@ -149,6 +150,7 @@ function look(state: AutoscalersState, context: Context): Next<AutoscalersState>
 	const wanted = new Map<string, {readonly uids: Set<string>; readonly hpas: Set<ObjectKey>}>();
 	const {due, nextAtMs} = dueIn(state.attended, monotonicMs);
 	let firstAtMs = nextAtMs;
+	const rivalOf = rivalsIn(known);
 	for (const [key, entry] of due) {
 		const hpa = known.get(key) as Hpa | undefined;
 		if (hpa === undefined || isDeleting(hpa)) {
@@ -156,18 +158,20 @@ function look(state: AutoscalersState, context: Context): Next<AutoscalersState>
 			effects.push({type: 'stopChild', name: nameOf(key)});
 			continue;
 		}
-		const places = placesOf(hpa, known);
+		const rival = rivalOf(hpa);
+		const places = rival === undefined ? placesOf(hpa, known) : new Map<string, readonly string[]>();
 		for (const [node, uids] of places) {
 			const {uids: all, hpas} = wanted.get(node) ?? {uids: new Set<string>(), hpas: new Set<ObjectKey>()};
 			for (const uid of uids) all.add(uid);
 			wanted.set(node, {uids: all, hpas: hpas.add(key)});
 		}
-		const wishes = wishesOf(hpa);
+		const wishes = rival === undefined ? wishesOf(hpa) : [];
 		if (wishes.length > 0) effects.push(reading(key, wishes));
 		const round: Round = {
 			nodes: new Set(places.keys()),
 			usage: new Map(),
 			readings: wishes.length > 0 ? undefined : new Map(),
+			rival,
 			askedAtMs: nowMs,
 		};
 		const {entry: after, effects: tells} = settled({...entry, round, dueAtMs: Infinity}, key, context);
@@ -271,10 +275,10 @@ function settled(
 ): {readonly entry: Attended; readonly effects: readonly Effect[]} {
 	const {round, cause} = entry;
 	if (round?.readings === undefined || round.nodes.size > 0) return {entry, effects: []};
-	const {usage, readings, askedAtMs} = round;
+	const {usage, readings, rival, askedAtMs} = round;
 	const newsMs = Math.max(entry.dueAtMs, monotonicMs + limits.autoscaleLeastMs);
 	const dueAtMs = Math.min(newsMs, monotonicMs + periodOf(known.get(key) as Hpa | undefined));
-	const message: Measured = {type: 'measured', usage, readings, askedAtMs, cause};
+	const message: Measured = {type: 'measured', usage, readings, rival, askedAtMs, cause};
 	return {
 		entry: {round: undefined, measuredAtMs: monotonicMs, dueAtMs, cause: ''},
 		effects: [tell(autoscalerOf(nameOf(key)), message)],

@@ -54,6 +54,8 @@ export type Measured = Message & {
 	readonly readings: Readings;
 	/** When it was asked for, by the leader's clock. */
 	readonly askedAtMs: number;
+	/** One that acts in its place: then nothing is measured for it. */
+	readonly rival: ObjectKey | undefined;
 	readonly cause: string;
 };
 

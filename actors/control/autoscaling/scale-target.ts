@@ -54,6 +54,8 @@ export function targetKeyOf({metadata, spec}: Hpa): ObjectKey | undefined {
 	return definition === undefined ? undefined : objectKey(definition.plural, metadata.namespace, name);
 }
 
+const plural = 'horizontalpodautoscalers';
+
 /** The term under which autoscalers are filed by what they scale. */
 export const scalesTerm = (key: ObjectKey): string => `scales=${key}`;
 
@@ -132,20 +134,31 @@ export const scalingId = 'scale';
 export const replicasIn = (object: ApiObject | undefined): number | undefined =>
 	object?.kind === 'Function' ? ((object as FunctionObject).spec?.min ?? 0) : (object as ApiObject<Sized> | undefined)?.spec?.replicas;
 
-/** Of those that want the same target the first: it was made before the others. */
-export function rivalOf(hpa: Hpa, key: ObjectKey, known: Known): Hpa | undefined {
-	let first = hpa;
-	for (const other of known.byTerm('horizontalpodautoscalers', scalesTerm(key)))
-		if (!isDeleting(other) && isBefore(other, first)) first = other as Hpa;
-	return first === hpa || first.metadata.uid === hpa.metadata.uid ? undefined : first;
-}
-
 /** Who scales an object: of several the first that was made. */
 export function scalerOf(key: ObjectKey, known: Known): Hpa | undefined {
 	let first: Hpa | undefined;
-	for (const hpa of known.byTerm('horizontalpodautoscalers', scalesTerm(key)))
+	for (const hpa of known.byTerm(plural, scalesTerm(key)))
 		if (!isDeleting(hpa) && (first === undefined || isBefore(hpa, first))) first = hpa as Hpa;
 	return first;
+}
+
+/** Who scales the same and came first: it acts, and this one does not. */
+export function rivalOf(hpa: Hpa, key: ObjectKey, known: Known): Hpa | undefined {
+	const first = scalerOf(key, known);
+	return first?.metadata.uid === hpa.metadata.uid ? undefined : first;
+}
+
+/** The same of many in one turn: of each target it is found once, since thousands may have the same. */
+export function rivalsIn(known: Known): (hpa: Hpa) => ObjectKey | undefined {
+	const firsts = new Map<ObjectKey, Hpa | undefined>();
+	return hpa => {
+		const key = targetKeyOf(hpa);
+		if (key === undefined) return undefined;
+		const first = firsts.has(key) ? firsts.get(key) : scalerOf(key, known);
+		firsts.set(key, first);
+		if (first === undefined || first.metadata.uid === hpa.metadata.uid) return undefined;
+		return objectKey(plural, first.metadata.namespace, first.metadata.name);
+	};
 }
 
 function isBefore({metadata: a}: ApiObject, {metadata: b}: ApiObject): boolean {

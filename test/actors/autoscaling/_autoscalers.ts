@@ -65,6 +65,7 @@ export type Load = {readonly [pod: string]: number | readonly [millis: number, m
 export const measuredOf = (load: Load, cause = '', readings: Readings = new Map()): Measured => ({
 	type: 'measured',
 	askedAtMs: nowMs,
+	rival: undefined,
 	cause,
 	readings,
 	usage: new Map(

@@ -183,6 +183,36 @@ test('one without sources asks the edge nothing', t => {
 	t.deepEqual(performed(play(autoscalers, null, [attend(), {type: 'look'}], contextWith(known)).effects), []);
 });
 
+test('of many autoscalers of one target only the one that acts is measured, and the others are told which it is', t => {
+	const others = Array.from({length: 3}, (_, i) => anHpa({name: `x-${i}`, spec: {metrics: [cpu(50), byJobs]}}));
+	const known = indexOf(web, byTopic, ...others, aNode(), aWorker('a'));
+	const keys = [key, ...others.map(({metadata: {name}}) => `horizontalpodautoscalers/default/${name}`)];
+	const looked = play(autoscalers, null, [...keys.map(each => attend(each)), {type: 'look'}], contextWith(known));
+	t.deepEqual(
+		performed(looked.effects).map(([whose]) => whose),
+		[key],
+	);
+	t.deepEqual([...(entryIn(looked.state.asked, '0/node-a')?.hpas ?? [])], [key]);
+	const rivals = looked.effects.flatMap(effect =>
+		effect.type === 'tell' && effect.message.type === 'measured' ? [(effect.message as Measured).rival] : [],
+	);
+	t.deepEqual(rivals, [key, key, key]);
+});
+
+test('one that was not measured because another acts decides nothing when that is gone', t => {
+	const younger = anHpa({name: 'x', metadata: {creationTimestamp: '2023-11-14T22:00:01Z'}});
+	const input = {hpa: 'horizontalpodautoscalers/default/x'};
+	const message: Measured = {...measuredOf({}), rival: key};
+	const idle = play(autoscaler, input, [message], contextWith(indexOf(web, anHpa(), younger)));
+	t.true(
+		idle.effects.some(({type}) => type === 'tell'),
+		'it says who acts',
+	);
+	t.deepEqual(play(autoscaler, input, [message], contextWith(indexOf(web, younger))).effects, []);
+	const elsewhere = anHpa({spec: {scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: 'other'}}});
+	t.deepEqual(play(autoscaler, input, [message], contextWith(indexOf(web, elsewhere, younger))).effects, []);
+});
+
 test('a value that comes makes the next look sooner, no more often than each second, also while it is measured', t => {
 	const known = indexOf(web, byTopic);
 	const at = (monotonicMs: number) => contextWith(known, {monotonicMs});
