@@ -21,9 +21,17 @@ export function prometheusAnswerOf(status: number, text: string): PrometheusAnsw
 	if (typeof said === 'string') return no(`it says: ${said.slice(0, wordsCharacters)}`);
 	if (status >= 300 && status < 400) return no(`it answered with status ${status}, and redirects are not followed`);
 	if (status !== 200) return no(`it answered with status ${status}`);
-	const data = isObject(body) && body['status'] === 'success' ? body['data'] : undefined;
+	const {data, warnings} = isObject(body) && body['status'] === 'success' ? body : {};
+	const warning = warningIn(warnings);
+	if (warning !== undefined) return no(`it warns that its answer may lack something: ${warning.slice(0, wordsCharacters)}`);
 	return isObject(data) ? resultOf(data) : no('its answer is not that of a Prometheus');
 }
+
+/** Such as that a part of what it asks did not answer: the sum of the rest is too small. What older ones remark on a query is none. */
+const warningIn = (warnings: unknown): string | undefined =>
+	(Array.isArray(warnings) ? (warnings as readonly unknown[]) : [])
+		.map(warning => (typeof warning === 'string' ? warning : 'it does not say what'))
+		.find(warning => !warning.startsWith('PromQL info: '));
 
 const no = (why: string): PrometheusAnswer => ({ok: false, why});
 
@@ -50,7 +58,7 @@ const labelOf = (value: unknown): string | undefined => (typeof value === 'strin
 /** `[time, "value"]`; what is no number is NaN. */
 function sampleOf(sample: unknown): number {
 	const text: unknown = Array.isArray(sample) ? sample[1] : undefined;
-	return typeof text === 'string' && text !== '' ? Number(text) : NaN;
+	return typeof text === 'string' && text.trim() !== '' ? Number(text) : NaN;
 }
 
 /** Of several series the sum, as with the adapters of Kubernetes. */

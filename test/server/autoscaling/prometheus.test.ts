@@ -16,6 +16,9 @@ const vector = (...series: readonly (readonly [labels: object, value: string])[]
 		series.map(([metric, value]) => ({metric, value: [1_435_781_451.781, value]})),
 	);
 
+const withWarnings = (...warnings: readonly string[]): string =>
+	JSON.stringify({status: 'success', warnings, data: {resultType: 'scalar', result: [1, '5']}});
+
 const totals: readonly (readonly [title: string, status: number, body: string, expected: number | string])[] = [
 	['a number', 200, success('scalar', [1, '12.5']), 12.5],
 	['one series', 200, vector([{queue: 'a'}, '7']), 7],
@@ -27,6 +30,20 @@ const totals: readonly (readonly [title: string, status: number, body: string, e
 	['a sample that is none', 200, success('vector', [{}, 5, null, {value: [1]}]), 'the result of the query is not a number from 0 on'],
 	['a range', 200, success('matrix', []), 'the query gives neither a number nor an instant vector'],
 	['a text', 200, success('string', [1, 'x']), 'the query gives neither a number nor an instant vector'],
+	['a blank', 200, vector([{}, ' ']), 'the result of the query is not a number from 0 on'],
+	[
+		'a histogram',
+		200,
+		success('vector', [{metric: {}, histogram: [1, {count: '5', sum: '3'}]}]),
+		'the result of the query is not a number from 0 on',
+	],
+	[
+		'a part of it',
+		200,
+		withWarnings('store 10.0.0.9: unavailable'),
+		'it warns that its answer may lack something: store 10.0.0.9: unavailable',
+	],
+	['a remark on the query', 200, withWarnings('PromQL info: metric might not be a counter'), 5],
 	['an error of the query', 400, '{"status":"error","errorType":"bad_data","error":"parse error: x"}', 'it says: parse error: x'],
 	['an error without end', 400, JSON.stringify({status: 'error', error: 'x'.repeat(1_000)}), `it says: ${'x'.repeat(200)}`],
 	['something else', 200, '<html>', 'its answer is not that of a Prometheus'],
