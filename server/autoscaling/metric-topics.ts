@@ -37,8 +37,10 @@ type Reader = {
 	readonly namespace: string | undefined;
 	/** By pod, or the only one by an empty name. */
 	readonly values: Map<string, {readonly value: MetricValue; readonly atMs: number}>;
-	/** Whose it is, and whether that one was told of a value since it read. */
-	readonly hpas: Map<ObjectKey, {isTold: boolean}>;
+	/** Whose it is. */
+	readonly hpas: Set<ObjectKey>;
+	/** Those that were told of no value since they read: with each message only these are gone through. */
+	readonly untold: Set<ObjectKey>;
 };
 
 type Ear = {readonly filter: string; readonly readers: Map<string, Reader>; readonly end: () => void};
@@ -58,7 +60,7 @@ export function createMetricTopics({subscribe, clock, isPod, onValue}: MetricTop
 
 	const hear = (ear: Ear, topic: string, payload: string): void => {
 		const json = once(() => parsedJson(payload));
-		for (const {path, namespace, values, hpas} of ear.readers.values()) {
+		for (const {path, namespace, values, untold} of ear.readers.values()) {
 			const pod = namespace === undefined ? '' : podOfTopic(topic, ear.filter);
 			if (pod === undefined || (namespace !== undefined && !isPod(namespace, pod))) continue;
 			if (!values.has(pod)) {
@@ -68,11 +70,8 @@ export function createMetricTopics({subscribe, clock, isPod, onValue}: MetricTop
 			const isTooLarge = Buffer.byteLength(payload) > limits.autoscaleMessageBytes;
 			const value = isTooLarge ? `has more than ${limits.autoscaleMessageBytes} bytes` : metricValueIn(json, path);
 			values.set(pod, {value, atMs: clock.monotonicMs()});
-			for (const [hpa, mark] of hpas) {
-				if (mark.isTold) continue;
-				mark.isTold = true;
-				onValue(hpa);
-			}
+			for (const hpa of untold) onValue(hpa);
+			untold.clear();
 		}
 	};
 	const open = (filter: string): Ear | undefined => {
@@ -91,15 +90,17 @@ export function createMetricTopics({subscribe, clock, isPod, onValue}: MetricTop
 	const join = (hpa: ObjectKey, {filter, key, path, namespace}: Place): void => {
 		const ear = open(filter);
 		if (ear === undefined) return;
-		const reader = ear.readers.get(key) ?? {path, namespace, values: new Map(), hpas: new Map()};
+		const reader = ear.readers.get(key) ?? {path, namespace, values: new Map(), hpas: new Set(), untold: new Set()};
 		if (!ear.readers.has(key) && ear.readers.size >= limits.autoscaleTopicReaders) return;
 		ear.readers.set(key, reader);
-		if (!reader.hpas.has(hpa)) reader.hpas.set(hpa, {isTold: false});
+		if (!reader.hpas.has(hpa)) reader.untold.add(hpa);
+		reader.hpas.add(hpa);
 	};
 	const leave = (hpa: ObjectKey, {filter, key}: Place): void => {
 		const ear = ears.get(filter);
 		const reader = ear?.readers.get(key);
 		reader?.hpas.delete(hpa);
+		reader?.untold.delete(hpa);
 		if (ear === undefined || reader === undefined || reader.hpas.size > 0) return;
 		kept -= reader.values.size;
 		ear.readers.delete(key);
@@ -136,9 +137,8 @@ export function createMetricTopics({subscribe, clock, isPod, onValue}: MetricTop
 		read(hpa, namespace, isOfPods, source) {
 			const place = placeOf(namespace, isOfPods, source);
 			const reader = place === undefined ? undefined : ears.get(place.filter)?.readers.get(place.key);
-			const mark = reader?.hpas.get(hpa);
-			if (reader === undefined || mark === undefined) return unknown(`"${source.topic}" is not listened to: there are too many topics`);
-			mark.isTold = false;
+			if (reader?.hpas.has(hpa) !== true) return unknown(`"${source.topic}" is not listened to: there are too many topics`);
+			reader.untold.add(hpa);
 			if (isOfPods) return ofPods(reader, namespace, source);
 			const value = valueNow(reader, '', source);
 			if (value === undefined) return unknown(`no message came on "${source.topic}" in the last ${secondsOf(source)} s`);

@@ -84,7 +84,11 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 			const place = url === undefined ? undefined : httpPlaceOf(url);
 			if (url === undefined || place === undefined) return Promise.resolve(no('the address of the Prometheus is none'));
 			const nowMs = clock.monotonicMs();
-			for (const [key, {atMs, isOpen}] of asked) if (!isOpen && nowMs - atMs >= limits.prometheusShareMs) asked.delete(key);
+			// The oldest come first.
+			for (const [key, {atMs, isOpen}] of asked) {
+				if (nowMs - atMs < limits.prometheusShareMs) break;
+				if (!isOpen) asked.delete(key);
+			}
 			const present = asked.get(url);
 			if (present !== undefined) return present.answer;
 			const entry: Asked = {answer: ask(url, place), atMs: nowMs, isOpen: true};
