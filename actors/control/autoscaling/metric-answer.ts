@@ -124,7 +124,7 @@ function ofPods(metric: Metric, {metric: named, source, target: wish}: Named, {h
 	if (!counted.ok)
 		return failed(
 			counted.why === 'noMetrics'
-				? `${source?.mqtt === undefined ? 'the answer' : `no message on "${source.mqtt.topic}"`} is of a pod that runs`
+				? `${source?.mqtt === undefined ? 'nothing in the answer' : `no message on "${source.mqtt.topic}"`} is of a pod that runs`
 				: 'no pods returned by selector while calculating replica count',
 		);
 	return answer(metric, counted.replicas, `pods metric ${named.name}`, {
@@ -137,9 +137,13 @@ function ofObject(metric: Metric, object: Described, situation: MetricSituation)
 	const {apiVersion = 'v1', kind, name} = object.describedObject;
 	const definition = kindOf(apiVersion, kind);
 	const {known, hpa} = situation;
+	// What is of no namespace is nothing that who writes autoscalers in one may ask for, its own namespace excepted.
+	const {namespace} = hpa.metadata;
 	const isThere =
 		definition !== undefined &&
-		known.get(objectKey(definition.plural, definition.namespaced ? hpa.metadata.namespace : undefined, name)) !== undefined;
+		(definition.namespaced
+			? known.get(objectKey(definition.plural, namespace, name)) !== undefined
+			: definition.kind === 'Namespace' && name === namespace);
 	const message = `failed to get object metric ${object.metric.name}: ${kind.toLowerCase()} "${name}" not found`;
 	if (!isThere) return {ok: false, reason: 'FailedGetObjectMetric', message};
 	return ofTotal(metric, object, situation, {label: `${kind} metric ${object.metric.name}`, describedObject: object.describedObject});

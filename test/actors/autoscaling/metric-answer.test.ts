@@ -9,7 +9,7 @@ import {answerOf, wishOf} from '../../../actors/control/autoscaling/metric-answe
 import {targetOf} from '../../../actors/control/autoscaling/scale-target.js';
 import type {Known} from '../../../system/index/object-index.js';
 import type {ApiObject} from '../../../api/object.js';
-import {aDeployment, indexOf, nowMs} from '../_objects.js';
+import {aDeployment, aNode, indexOf, nowMs} from '../_objects.js';
 import {anHpa, aWorker, cpu, decided, measuredOf} from './_autoscalers.js';
 
 const metric = {name: 'jobs'};
@@ -54,7 +54,7 @@ const front: ApiObject = {
 };
 
 function answered(of: Metric, reading: Reading, pods: readonly Pod[]) {
-	const known: Known = indexOf(web(pods.length), front, ...pods);
+	const known: Known = indexOf(web(pods.length), front, aNode(), ...pods);
 	const hpa = anHpa({spec: {metrics: [of]}});
 	const target = targetOf(hpa, known);
 	if (typeof target === 'string') throw new Error(target);
@@ -184,6 +184,13 @@ const failures: readonly (readonly [title: string, of: Metric, reading: Reading,
 		'FailedGetPodsMetric',
 		'failed to get pods metric jobs: no message on "web/{pod}" is of a pod that runs',
 	],
+	[
+		'of pods of which a Prometheus says nothing',
+		{type: 'Pods', pods: {metric, target: {type: 'AverageValue', averageValue: '10'}, source: {prometheus: {url: 'http://p', query: 'q'}}}},
+		eachHas({other: 1}),
+		'FailedGetPodsMetric',
+		'failed to get pods metric jobs: nothing in the answer is of a pod that runs',
+	],
 	['of an object', described('Service', 'front'), late, 'FailedGetObjectMetric', 'failed to get object metric jobs: nothing came'],
 	[
 		'of an object that is not there',
@@ -191,6 +198,13 @@ const failures: readonly (readonly [title: string, of: Metric, reading: Reading,
 		total(1),
 		'FailedGetObjectMetric',
 		'failed to get object metric jobs: service "back" not found',
+	],
+	[
+		'of an object of no namespace',
+		described('Node', 'node-a'),
+		total(1),
+		'FailedGetObjectMetric',
+		'failed to get object metric jobs: node "node-a" not found',
 	],
 	[
 		'of an object of no kind',

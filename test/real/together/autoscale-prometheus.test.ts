@@ -144,7 +144,7 @@ test('autoscalers go by what a Prometheus answers, for all and for each pod, as 
 	jobs = 23;
 	await untilThereAre('queue', 4);
 
-	await untilSaid('each', /the answer is of a pod that runs|no series/);
+	await untilSaid('each', /nothing in the answer is of a pod that runs|no series/);
 	const [first] = await podsOf('each');
 	open.set(first?.metadata.name ?? '', 30);
 	await untilThereAre('each', 3);
