@@ -866,6 +866,8 @@ export const limits = {
 	/** How often an autoscaler looks at its pods, and no more often than the second, whoever writes meanwhile. */
 	autoscaleSyncMs: 5_000,
 	autoscaleLeastMs: 1_000,
+	/** So long autoscalers of which a value has come by MQTT are gathered, so that one message tells of all of them. */
+	autoscaleNewsMs: 20,
 	/** Autoscalers that begin to measure in one turn. */
 	autoscaleAtOnce: 64,
 	/** Figures alone are written no more often. */
@@ -898,9 +900,10 @@ export const limits = {
 	prometheusAnswerBytes: 262_144,
 	/** An answer is that of all autoscalers that ask the same within so long. */
 	prometheusShareMs: 4_000,
-	/** Queries of one host at once, and of all that are asked or wait; beyond that one is not asked. */
+	/** Queries of one host at once, those of it that are asked or wait, and those of all hosts; beyond that one is not asked. */
 	prometheusAtOnce: 8,
 	prometheusQueries: 512,
+	prometheusQueriesInAll: 4_096,
 
 	/** Sessions of exec and attach at one gateway. */
 	remoteSessions: 256,

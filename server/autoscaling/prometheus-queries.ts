@@ -34,6 +34,11 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 	const turnsOf = new Map<string, Turns>();
 	const underWay = new Set<AbortController>();
 
+	/** Those that are asked there or wait for it. */
+	const countAt = (host: string): number => {
+		const {underWay: busy, waiting} = turnsOf.get(host)?.counts() ?? {underWay: 0, waiting: 0};
+		return busy + waiting;
+	};
 	/** At most so many at one host: it may be one that hangs. */
 	const atHost = async (host: string, signal: AbortSignal, act: () => Promise<PrometheusAnswer>): Promise<PrometheusAnswer> => {
 		const turns = turnsOf.get(host) ?? createTurns(limits.prometheusAtOnce);
@@ -41,15 +46,15 @@ export function createPrometheusQueries({hosts, clock, lookup}: PrometheusQuerie
 		try {
 			return await turns.take(signal, act);
 		} finally {
-			const {underWay: busy, waiting} = turns.counts();
-			if (busy === 0 && waiting === 0 && turnsOf.get(host) === turns) turnsOf.delete(host);
+			if (countAt(host) === 0) turnsOf.delete(host);
 		}
 	};
 	const ask = async (url: string, place: HttpPlace): Promise<PrometheusAnswer> => {
 		const listed = hosts();
 		const host = httpHostOf(place);
 		if (!mayCall(listed, place)) return refused(host);
-		if (underWay.size >= limits.prometheusQueries) return no('too many queries are asked at once');
+		if (countAt(host) >= limits.prometheusQueries) return no(`too many queries are asked of ${host} at once`);
+		if (underWay.size >= limits.prometheusQueriesInAll) return no('too many queries are asked at once');
 		const ending = new AbortController();
 		underWay.add(ending);
 		const cancel = clock.after(limits.prometheusAnswerMs, () => ending.abort(new OutgoingLate()));

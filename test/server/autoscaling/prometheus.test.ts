@@ -186,15 +186,20 @@ test('a Prometheus that is not there, or says nothing, is given up in time, and 
 	t.is(dead.queries.underWay(), 0);
 });
 
-test('so many queries are under way at most', async t => {
-	const {ask, queries} = await opened(t, () => undefined);
-	const waiting = Array.from({length: limits.prometheusQueries}, (_, at) => queries.ask({url: `http://127.0.0.1:1`, query: `q${at}`}));
-	await Promise.all(waiting);
-	const {queries: slow, port} = await opened(t, () => undefined);
-	const open = Array.from({length: limits.prometheusQueries}, (_, at) => slow.ask({url: `http://127.0.0.1:${port}`, query: `q${at}`}));
-	t.is(whyOf(await slow.ask({url: `http://127.0.0.1:${port}`, query: 'more'})), 'too many queries are asked at once');
-	slow.close();
+test('so many queries of one host are under way at most, and so many of all: a host that hangs takes no room of others', async t => {
+	const silent: LookupFunction = () => undefined;
+	const {queries, hosts, ask, port} = await opened(t, fine, {lookup: silent});
+	const fill = (host: string) =>
+		Array.from({length: limits.prometheusQueries}, (_, at) => queries.ask({url: `http://${host}`, query: `q${at}`}));
+	hosts.push('*.example');
+	const open = fill('h0.example');
+	t.is(whyOf(await ask('more', 'h0.example')), 'too many queries are asked of h0.example at once');
+	t.true((await ask('a')).ok, 'another host has room');
+	for (let at = 1; at < limits.prometheusQueriesInAll / limits.prometheusQueries; at++) open.push(...fill(`h${at}.example`));
+	t.is(queries.underWay(), limits.prometheusQueriesInAll);
+	t.is(whyOf(await ask('b')), 'too many queries are asked at once');
+	t.regex(whyOf(await ask('x', `nowhere.example:${port}`)) ?? '', /does not let autoscalers ask "nowhere\.example/);
+	queries.close();
 	await Promise.all(open);
-	t.is(slow.underWay(), 0);
-	t.regex(whyOf(await ask('x', 'nowhere.example')) ?? '', /does not let autoscalers ask "nowhere\.example"/);
+	t.is(queries.underWay(), 0);
 });
