@@ -7,7 +7,7 @@ import {
 	type ReadMetrics,
 	type Reading,
 	type Readings,
-	type ValueCame,
+	type ValuesCame,
 } from '../../actors/control/autoscaling/autoscaling-message.js';
 import {wishOf} from '../../actors/control/autoscaling/metric-answer.js';
 import {autoscalersAddress, clusterConfigKey, podKey} from '../../actors/addresses.js';
@@ -15,6 +15,7 @@ import {succeeded} from '../../api/errors.js';
 import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {prometheusHostsOf, type ClusterConfig} from '../../api/kinds/clusterconfig.js';
 import type {Hpa} from '../../api/kinds/horizontalpodautoscaler.js';
+import {limits} from '../../api/limits.js';
 import type {Change} from '../../system/index/object-index.js';
 import type {Command} from '../../system/kernel/behavior.js';
 import {nothingPerforms, type Perform} from '../../system/kernel/performs.js';
@@ -48,13 +49,21 @@ export const isReadMetrics = (command: Command): command is ReadMetrics => comma
 
 export function createMetricSources({control, clock, subscribe, lookup}: MetricSourcesOptions): MetricSources {
 	const {index} = control;
+	let isOpen = true;
+	/** Those that have news, told together: a thousand may have one topic. */
+	const news = new Set<ObjectKey>();
+	const tellNews = (): void => {
+		const message: ValuesCame = {type: 'valuesCame', hpas: [...news]};
+		news.clear();
+		if (isOpen) control.tell(autoscalersAddress, message, 'metrics');
+	};
 	const topics = createMetricTopics({
 		subscribe,
 		clock,
 		isPod: (namespace, name) => index.get(podKey({namespace, name})) !== undefined,
 		onValue(hpa) {
-			const message: ValueCame = {type: 'valueCame', hpa};
-			control.tell(autoscalersAddress, message, 'metrics');
+			if (news.size === 0) clock.after(limits.autoscaleNewsMs, tellNews);
+			news.add(hpa);
 		},
 	});
 	const prometheus = createPrometheusQueries({
@@ -62,7 +71,6 @@ export function createMetricSources({control, clock, subscribe, lookup}: MetricS
 		clock,
 		lookup,
 	});
-	let isOpen = true;
 	const follow = (key: ObjectKey): void => {
 		const hpa = index.get(key) as Hpa | undefined;
 		topics.set(

@@ -25,7 +25,7 @@ import {
 	type ReadMetrics,
 	type Reading,
 	type Readings,
-	type ValueCame,
+	type ValuesCame,
 } from './autoscaling-message.js';
 import {wishOf} from './metric-answer.js';
 import {behaviourOf} from './scaling-rules.js';
@@ -36,7 +36,7 @@ export type AutoscalersMessage =
 	| Attend
 	/** Some are due. */
 	| {readonly type: 'look'}
-	| ValueCame
+	| ValuesCame
 	| Reply<unknown, 'usageTold' | 'metricsRead'>;
 
 /** What is measured of one: it is told once neither a node nor its sources are waited for. */
@@ -77,7 +77,7 @@ export const autoscalers: Behavior<null, AutoscalersState, AutoscalersMessage> =
 				return attend(state, message, context);
 			case 'look':
 				return look(state, context);
-			case 'valueCame':
+			case 'valuesCame':
 				return sooner(state, message, context);
 			case 'usageTold':
 				return answered(state, message as Reply<unknown, 'usageTold'>, context);
@@ -114,12 +114,18 @@ const dueSoon = (entry: Attended, monotonicMs: number): Attended => ({
 	dueAtMs: Math.min(Math.max(monotonicMs, entry.measuredAtMs + limits.autoscaleLeastMs), entry.dueAtMs),
 });
 
-/** One that is not looked after any more is of no concern. */
-function sooner(state: AutoscalersState, {hpa}: ValueCame, context: Context): Next<AutoscalersState> {
-	const before = entryIn(state.attended, hpa);
-	if (before === undefined) return next(state);
-	const entry = dueSoon(before, context.monotonicMs);
-	return scheduled({...state, attended: withEntry(state.attended, hpa, entry)}, [], dueOf(entry), context);
+/** Those that are not looked after any more are of no concern. */
+function sooner(state: AutoscalersState, {hpas}: ValuesCame, context: Context): Next<AutoscalersState> {
+	let {attended} = state;
+	let firstAtMs = Infinity;
+	for (const hpa of hpas) {
+		const before = entryIn(attended, hpa);
+		if (before === undefined) continue;
+		const entry = dueSoon(before, context.monotonicMs);
+		attended = withEntry(attended, hpa, entry);
+		firstAtMs = Math.min(firstAtMs, dueOf(entry));
+	}
+	return scheduled({...state, attended}, [], firstAtMs, context);
 }
 
 /** One that is measured now is due once that is over. */

@@ -16,8 +16,8 @@ export type Attend = Message & {
 	readonly cause: string;
 };
 
-/** To the autoscalers: a value that this one scales by has come, and is worth a look. */
-export type ValueCame = Message & {readonly type: 'valueCame'; readonly hpa: ObjectKey};
+/** To the autoscalers: values that these scale by have come, and are worth a look. */
+export type ValuesCame = Message & {readonly type: 'valuesCame'; readonly hpas: readonly ObjectKey[]};
 
 /** To the edge: what the sources of the metrics of one autoscaler say. The answer is `Readings`. */
 export type ReadMetrics = Command & {

@@ -217,7 +217,7 @@ test('a value that comes makes the next look sooner, no more often than each sec
 	const known = indexOf(web, byTopic);
 	const at = (monotonicMs: number) => contextWith(known, {monotonicMs});
 	const dueAt = ({attended}: AutoscalersState) => entryIn(attended, key)?.dueAtMs;
-	const came = {type: 'valueCame', hpa: key} as const;
+	const came = {type: 'valuesCame', hpas: [key]} as const;
 	let {state} = play(autoscalers, null, [attend(), {type: 'look'}, said(1)], at(10_000));
 	t.is(dueAt(state), 10_000 + limits.autoscaleSyncMs);
 	({state} = playFrom(autoscalers, state, [came], at(10_200)));
@@ -227,7 +227,7 @@ test('a value that comes makes the next look sooner, no more often than each sec
 	({state} = playFrom(autoscalers, state, [came, came], at(11_500)));
 	const {state: told} = playFrom(autoscalers, state, [said(2)], at(12_000));
 	t.is(dueAt(told), 12_000 + limits.autoscaleLeastMs);
-	const {state: alone} = playFrom(autoscalers, told, [{...came, hpa: 'horizontalpodautoscalers/default/other'}], at(12_000));
+	const {state: alone} = playFrom(autoscalers, told, [{...came, hpas: ['horizontalpodautoscalers/default/other']}], at(12_000));
 	t.is(sizeOf(alone.attended), 1);
 });
 

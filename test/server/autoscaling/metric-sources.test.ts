@@ -7,6 +7,7 @@ import {autoscalersAddress} from '../../../actors/addresses.js';
 import {wishKey, type MetricWish, type Readings, type ReadMetrics} from '../../../actors/control/autoscaling/autoscaling-message.js';
 import {succeeded, type Outcome} from '../../../api/errors.js';
 import type {ClusterConfig} from '../../../api/kinds/clusterconfig.js';
+import {limits} from '../../../api/limits.js';
 import type {Metric, MetricStatus} from '../../../api/metric-texts.js';
 import type {MetricSource} from '../../../api/metric-source.js';
 import type {Message} from '../../../system/kernel/behavior.js';
@@ -49,6 +50,7 @@ function world() {
 	};
 	return {
 		cluster,
+		clock,
 		sources,
 		told,
 		asked,
@@ -63,12 +65,13 @@ function world() {
 }
 
 test('topics are those of the autoscalers there are, as these come, change and go', async t => {
-	const {cluster, sources, filters, say, told, read} = world();
+	const {cluster, sources, clock, filters, say, told, read} = world();
 	cluster.put(hpaWith(1, 'a'));
 	t.deepEqual(filters(), ['a'], 'of one that comes');
 	sources.begin();
 	say('a', '5');
-	t.deepEqual(told, [{type: 'valueCame', hpa: key}]);
+	clock.advance(limits.autoscaleNewsMs);
+	t.deepEqual(told, [{type: 'valuesCame', hpas: [key]}]);
 	t.deepEqual((await read(byTopic('a'), byTopic('b'))).get(wishKey(byTopic('a'))), {type: 'total', value: 5});
 	const currentMetrics: readonly MetricStatus[] = [];
 	cluster.put({...hpaWith(1, 'a'), status: {currentReplicas: 1, currentMetrics}});
@@ -79,6 +82,21 @@ test('topics are those of the autoscalers there are, as these come, change and g
 	t.deepEqual(filters(), []);
 	t.is((await read(byTopic('b'))).get(wishKey(byTopic('b')))?.type, 'unknown');
 	t.deepEqual(filters(), [], 'one that is gone has nothing listened to');
+});
+
+test('autoscalers of one topic are told of together, and none of them after the term', t => {
+	const {cluster, sources, clock, say, told} = world();
+	const hpas = Array.from({length: 100}, (_, at) => `w${at}`);
+	for (const name of hpas) cluster.put(anHpa({name, spec: {metrics: [metricOf({mqtt: {topic: 'a'}})]}}));
+	say('a', '5');
+	say('a', '6');
+	clock.advance(limits.autoscaleNewsMs);
+	t.deepEqual(told, [{type: 'valuesCame', hpas: hpas.map(name => `horizontalpodautoscalers/default/${name}`)}]);
+	cluster.put(hpaWith(1, 'b'));
+	say('b', '5');
+	sources.close();
+	clock.advance(limits.autoscaleNewsMs);
+	t.is(told.length, 1);
 });
 
 test('it begins with the autoscalers that there are, and ends with the term', async t => {
