@@ -37,6 +37,13 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/autoscaling/autoscalers.test.ts',
 	},
 	{
+		what: 'an autoscaler asks sources though another acts in its place',
+		file: 'actors/control/autoscaling/autoscalers.ts',
+		text: 'const wishes = rival === undefined ? wishesOf(hpa) : [];',
+		becomes: 'const wishes = wishesOf(hpa);',
+		test: 'test/actors/autoscaling/autoscalers.test.ts',
+	},
+	{
 		what: 'where no pod is ready a value makes ever more of them',
 		file: 'actors/control/autoscaling/replica-count.ts',
 		text: 'Math.min(current, roundUp(ratio * current))',

@@ -527,6 +527,13 @@ export const ofServer: readonly Mistake[] = [
 		test: 'test/server/autoscaling/prometheus.test.ts',
 	},
 	{
+		what: 'a host that hangs takes the room of the queries of all',
+		file: 'server/autoscaling/prometheus-queries.ts',
+		text: 'if (countAt(host) >= limits.prometheusQueries)',
+		becomes: 'if (underWay.size >= limits.prometheusQueries)',
+		test: 'test/server/autoscaling/prometheus.test.ts',
+	},
+	{
 		what: 'an autoscaler takes for a value what the broker had retained',
 		file: 'server/autoscaling/metric-topics.ts',
 		text: 'if (!isRetained) hear(',
