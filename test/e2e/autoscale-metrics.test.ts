@@ -3,48 +3,12 @@
 import test, {type ExecutionContext} from 'ava';
 import {connectAsync, type MqttClient} from 'mqtt';
 import type {Condition} from '../../api/object.js';
-import type {Hpa, HpaStatus} from '../../api/kinds/horizontalpodautoscaler.js';
-import type {Pod} from '../../api/kinds/pod.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {autoscaler, deployment, hpaOf, patienceMs, podsOf, untilThereAre} from './_autoscaling.js';
 import {deploy} from './_functions.js';
 import {openFileHome, openHome, type Home} from './_rig.js';
 
 const {cluster} = openFileHome(test);
-
-/** A machine that does other things takes its time. */
-const patienceMs = 120_000;
-
-const deployment = (app: string, replicas: number): object => ({
-	apiVersion: 'apps/v1',
-	kind: 'Deployment',
-	metadata: {name: app},
-	spec: {
-		replicas,
-		selector: {matchLabels: {app}},
-		template: {
-			metadata: {labels: {app}},
-			spec: {
-				runtimeClassName: 'process',
-				terminationGracePeriodSeconds: 1,
-				containers: [{name: 'main', image: 'node', command: ['node', '-e', 'setInterval(() => undefined, 60000)']}],
-			},
-		},
-	},
-});
-
-const autoscaler = (app: string, metric: object, spec: object = {}): object => ({
-	apiVersion: 'autoscaling/v2',
-	kind: 'HorizontalPodAutoscaler',
-	metadata: {name: app},
-	spec: {
-		scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: app},
-		minReplicas: 0,
-		maxReplicas: 4,
-		metrics: [metric],
-		behavior: {scaleDown: {stabilizationWindowSeconds: 1}},
-		...spec,
-	},
-});
 
 const queue = (topic: string, more: object = {}): object => ({
 	type: 'External',
@@ -57,28 +21,6 @@ async function publisher(t: ExecutionContext, home: Home): Promise<MqttClient> {
 	client.on('error', () => undefined);
 	t.teardown(() => client.endAsync(true));
 	return client;
-}
-
-const hpaOf = async (name: string, of: Home = cluster): Promise<HpaStatus> =>
-	(JSON.parse(await of.fine('get', 'hpa', name, '-o', 'json')) as Hpa).status ?? {};
-
-const podsOf = async (app: string, of: Home = cluster): Promise<readonly Pod[]> =>
-	(JSON.parse(await of.fine('get', 'pods', '-l', `app=${app}`, '-o', 'json')) as {readonly items: readonly Pod[]}).items.filter(
-		({metadata}) => metadata.deletionTimestamp === undefined,
-	);
-
-async function untilThereAre(app: string, wanted: number, of: Home = cluster): Promise<void> {
-	let status: HpaStatus = {};
-	let pods = 0;
-	await eventually(
-		`there are ${wanted} of ${app}`,
-		async () => {
-			[status, pods] = [await hpaOf(app, of), (await podsOf(app, of)).length];
-			return pods === wanted && status.desiredReplicas === wanted;
-		},
-		() => `${pods} pods, ${JSON.stringify(status)}`,
-		patienceMs,
-	);
 }
 
 async function untilScaling(app: string, wanted: Partial<Condition>, of: Home = cluster): Promise<Condition> {
@@ -140,17 +82,17 @@ test('a value that is too old takes no pods away, and floods of rubbish hold up 
 	// Said again and again: a value has a second to be read.
 	const isThree = async (): Promise<boolean> => {
 		await client.publishAsync('stale/waiting', '30', {qos: 1});
-		return (await podsOf(app)).length === 3;
+		return (await podsOf(app, cluster)).length === 3;
 	};
 	await eventually('there are three', isThree, undefined, patienceMs);
 	await untilScaling(app, {status: 'False', reason: 'FailedGetExternalMetric'});
-	t.is((await podsOf(app)).length, 3);
+	t.is((await podsOf(app, cluster)).length, 3);
 	const rubbish = 'x'.repeat(60_000);
 	for (let at = 0; at < 50; at++) await client.publishAsync('stale/waiting', `${rubbish}${at}`, {qos: 1});
 	await client.publishAsync('stale/waiting', '"x"', {qos: 1});
-	t.is((await podsOf(app)).length, 3);
+	t.is((await podsOf(app, cluster)).length, 3);
 	await client.publishAsync('stale/waiting', '40', {qos: 1});
-	await untilThereAre(app, 4);
+	await untilThereAre(app, 4, cluster);
 });
 
 test('pods say what each of them has, and an object what it has', async t => {
@@ -174,21 +116,21 @@ test('pods say what each of them has, and an object what it has', async t => {
 	const client = await publisher(t, cluster);
 	await untilScaling(each, {status: 'False', reason: 'FailedGetPodsMetric'});
 	const sayAll = async (value: number): Promise<void> => {
-		for (const {metadata} of await podsOf(each)) await client.publishAsync(`each/${metadata.name}/open`, String(value), {qos: 1});
+		for (const {metadata} of await podsOf(each, cluster)) await client.publishAsync(`each/${metadata.name}/open`, String(value), {qos: 1});
 	};
 	await sayAll(15);
-	await untilThereAre(each, 3);
+	await untilThereAre(each, 3, cluster);
 	await sayAll(1);
-	await untilThereAre(each, 1);
-	t.like((await hpaOf(each)).currentMetrics?.[0], {type: 'Pods', pods: {metric: {name: 'open'}, current: {averageValue: '1'}}});
+	await untilThereAre(each, 1, cluster);
+	t.like((await hpaOf(each, cluster)).currentMetrics?.[0], {type: 'Pods', pods: {metric: {name: 'open'}, current: {averageValue: '1'}}});
 
 	await client.publishAsync('whole/hits', '300', {qos: 1});
 	const missing = await untilScaling(whole, {status: 'False', reason: 'FailedGetObjectMetric'});
 	t.regex(missing.message ?? '', /configmap "whole" not found$/);
 	await cluster.apply({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: whole}, data: {}});
-	await untilThereAre(whole, 3);
+	await untilThereAre(whole, 3, cluster);
 	await client.publishAsync('whole/hits', '10', {qos: 1});
-	await untilThereAre(whole, 1);
+	await untilThereAre(whole, 1, cluster);
 });
 
 test('a function has as many instances as a queue asks for, and none again', async t => {
@@ -213,7 +155,7 @@ test('a metric as Kubernetes has it is kept, and it is said what to write', asyn
 	await cluster.apply(deployment(app, 2), autoscaler(app, metric));
 	const {message = ''} = await untilScaling(app, {status: 'False', reason: 'FailedGetExternalMetric'});
 	t.regex(message, /it has no source: say where its value comes from, as in source: \{mqtt: \{topic: "jobs"\}\}/);
-	t.is((await podsOf(app)).length, 2);
+	t.is((await podsOf(app, cluster)).length, 2);
 	await t.throwsAsync(cluster.apply(autoscaler('none', queue('troupe/v1/jobs'))), {
 		message: /spec\.metrics\[0\]\.external\.source\.mqtt\.topic.* must be a topic without "\+" and "#"/,
 	});

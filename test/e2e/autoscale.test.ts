@@ -4,10 +4,10 @@ import {chmodSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import type {Hpa, HpaStatus} from '../../api/kinds/horizontalpodautoscaler.js';
-import type {Pod} from '../../api/kinds/pod.js';
+import type {HpaStatus} from '../../api/kinds/horizontalpodautoscaler.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {openFileHome, openHome, type Home} from './_rig.js';
+import {hpaOf, patienceMs, podsOf, untilThereAre} from './_autoscaling.js';
+import {openFileHome, openHome} from './_rig.js';
 
 const {cluster} = openFileHome(test);
 
@@ -47,31 +47,6 @@ const workload = (kind: string, app: string): object => ({
 	spec: {replicas: 1, selector: {matchLabels: {app}}, template: {metadata: {labels: {app}}, spec: podSpec(app)}},
 });
 
-const hpaOf = async (name: string, of: Home = cluster): Promise<HpaStatus> =>
-	(JSON.parse(await of.fine('get', 'hpa', name, '-o', 'json')) as Hpa).status ?? {};
-
-const podsOf = async (app: string, of: Home = cluster): Promise<readonly Pod[]> =>
-	(JSON.parse(await of.fine('get', 'pods', '-l', `app=${app}`, '-o', 'json')) as {readonly items: readonly Pod[]}).items.filter(
-		({metadata}) => metadata.deletionTimestamp === undefined,
-	);
-
-/** A machine that does other things takes its time. */
-const patienceMs = 120_000;
-
-async function untilThereAre(app: string, wanted: number, of: Home = cluster): Promise<void> {
-	let status: HpaStatus = {};
-	let pods = 0;
-	await eventually(
-		`there are ${wanted} of ${app}`,
-		async () => {
-			[status, pods] = [await hpaOf(app, of), (await podsOf(app, of)).length];
-			return pods === wanted && status.desiredReplicas === wanted;
-		},
-		() => `${pods} pods, ${JSON.stringify(status)}`,
-		patienceMs,
-	);
-}
-
 const stepsOf = ({decisions = []}: HpaStatus): readonly number[] => decisions.map(({from, to}) => to - from);
 
 test('a Deployment grows while its pods are busy and shrinks when they are idle, within its bounds', async t => {
@@ -90,11 +65,11 @@ test('a Deployment grows while its pods are busy and shrinks when they are idle,
 			behavior: {scaleDown: {stabilizationWindowSeconds: 2}},
 		},
 	});
-	await untilThereAre(app, 3);
+	await untilThereAre(app, 3, cluster);
 	t.regex(await cluster.fine('get', 'hpa', app), /by-cpu +Deployment\/by-cpu +cpu: \d+%\/100% +1 +3 +\d /);
 	t.regex(await cluster.fine('describe', 'hpa', app), /cpu resource utilization \(percentage of request\) above target/);
 	tell(app, 'idle');
-	await untilThereAre(app, 1);
+	await untilThereAre(app, 1, cluster);
 	t.regex(
 		await cluster.fine('why', `hpa/${app}`),
 		/it keeps deployment\/by-cpu at 1 replica .*its last change was from \d to 1: All metrics below target/,
@@ -118,10 +93,10 @@ test('dialect A scales a ReplicaSet by memory, one pod at a time', async t => {
 			metrics: {memPercent: 0.7},
 		},
 	});
-	await untilThereAre(app, 3);
+	await untilThereAre(app, 3, cluster);
 	tell(app, 'idle');
-	await untilThereAre(app, 1);
-	t.deepEqual(stepsOf(await hpaOf(app)), [1, 1, -1, -1]);
+	await untilThereAre(app, 1, cluster);
+	t.deepEqual(stepsOf(await hpaOf(app, cluster)), [1, 1, -1, -1]);
 });
 
 test('dialect B scales a ReplicaSet by cpu, and a single pod is copied', async t => {
@@ -156,17 +131,17 @@ test('dialect B scales a ReplicaSet by cpu, and a single pod is copied', async t
 			},
 		},
 	);
-	await Promise.all([untilThereAre(set, 2), untilThereAre(solo, 3)]);
+	await Promise.all([untilThereAre(set, 2, cluster), untilThereAre(solo, 3, cluster)]);
 	tell(set, 'idle');
-	await untilThereAre(set, 1);
+	await untilThereAre(set, 1, cluster);
 	// On a machine that is slow to start a program one goes and comes in between.
-	const steps = stepsOf(await hpaOf(set));
+	const steps = stepsOf(await hpaOf(set, cluster));
 	t.true(steps.length >= 2 && steps.every((step, at) => step === (at % 2 === 0 ? 1 : -1)), steps.join(' '));
 	// Copies go with what made them, and the pod stays.
 	await cluster.fine('delete', 'hpa', solo);
-	await eventually('the copies are gone', async () => (await podsOf(solo)).length === 1, undefined, patienceMs);
+	await eventually('the copies are gone', async () => (await podsOf(solo, cluster)).length === 1, undefined, patienceMs);
 	t.deepEqual(
-		(await podsOf(solo)).map(({metadata}) => metadata.name),
+		(await podsOf(solo, cluster)).map(({metadata}) => metadata.name),
 		[solo],
 	);
 });

@@ -6,12 +6,9 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {Hpa, HpaStatus} from '../../../api/kinds/horizontalpodautoscaler.js';
-import type {Pod} from '../../../api/kinds/pod.js';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {autoscaler, deployment, hpaOf, patienceMs, podsOf, untilThereAre} from '../../e2e/_autoscaling.js';
 import {follow, openHome, type Home} from '../../e2e/_rig.js';
-
-const patienceMs = 120_000;
 
 const listening = async (t: ExecutionContext, text: () => string): Promise<number> => {
 	const server = createServer((_, response) => void response.writeHead(200, {'content-type': 'text/plain; version=0.0.4'}).end(text()));
@@ -42,64 +39,15 @@ async function openPrometheus(t: ExecutionContext, {folder: parent}: Home, scrap
 	return {host: `127.0.0.1:${port}`, kill: () => void child.kill('SIGKILL')};
 }
 
-const deployment = (app: string): object => ({
-	apiVersion: 'apps/v1',
-	kind: 'Deployment',
-	metadata: {name: app},
-	spec: {
-		replicas: 1,
-		selector: {matchLabels: {app}},
-		template: {
-			metadata: {labels: {app}},
-			spec: {
-				runtimeClassName: 'process',
-				terminationGracePeriodSeconds: 1,
-				containers: [{name: 'main', image: 'node', command: ['node', '-e', 'setInterval(() => undefined, 60000)']}],
-			},
-		},
-	},
-});
-
-const autoscaler = (app: string, minReplicas: number, metric: object): object => ({
-	apiVersion: 'autoscaling/v2',
-	kind: 'HorizontalPodAutoscaler',
-	metadata: {name: app},
-	spec: {
-		scaleTargetRef: {apiVersion: 'apps/v1', kind: 'Deployment', name: app},
-		minReplicas,
-		maxReplicas: 4,
-		metrics: [metric],
-		behavior: {scaleDown: {stabilizationWindowSeconds: 1}},
-	},
-});
-
 test('autoscalers go by what a Prometheus answers, for all and for each pod, as long as they may ask it and it is there', async t => {
 	t.timeout(4 * patienceMs);
 	const home = openHome(t);
 	await home.up();
-	const podsOf = async (app: string): Promise<readonly Pod[]> =>
-		(JSON.parse(await home.fine('get', 'pods', '-l', `app=${app}`, '-o', 'json')) as {readonly items: readonly Pod[]}).items.filter(
-			({metadata}) => metadata.deletionTimestamp === undefined,
-		);
-	const statusOf = async (app: string): Promise<HpaStatus> =>
-		(JSON.parse(await home.fine('get', 'hpa', app, '-o', 'json')) as Hpa).status ?? {};
-	const untilThereAre = async (app: string, wanted: number): Promise<void> => {
-		let status: HpaStatus = {};
-		await eventually(
-			`there are ${wanted} of ${app}`,
-			async () => {
-				status = await statusOf(app);
-				return status.desiredReplicas === wanted && (await podsOf(app)).length === wanted;
-			},
-			() => JSON.stringify(status),
-			patienceMs,
-		);
-	};
 	const untilSaid = async (app: string, words: RegExp): Promise<void> => {
 		let said = '';
 		await eventually(
 			`it says ${String(words)}`,
-			async () => words.test((said = (await statusOf(app)).conditions?.find(({type}) => type === 'ScalingActive')?.message ?? '')),
+			async () => words.test((said = (await hpaOf(app, home)).conditions?.find(({type}) => type === 'ScalingActive')?.message ?? '')),
 			() => said,
 			patienceMs,
 		);
@@ -116,8 +64,8 @@ test('autoscalers go by what a Prometheus answers, for all and for each pod, as 
 	const {host, kill} = await openPrometheus(t, home, await listening(t, figures));
 	const source = (query: string): object => ({prometheus: {url: `http://${host}`, query}});
 	await home.apply(
-		deployment('queue'),
-		autoscaler('queue', 0, {
+		deployment('queue', 1),
+		autoscaler('queue', {
 			type: 'External',
 			external: {
 				metric: {name: 'jobs_waiting'},
@@ -125,34 +73,38 @@ test('autoscalers go by what a Prometheus answers, for all and for each pod, as 
 				source: source('clamp_min(jobs_waiting - 3, 0)'),
 			},
 		}),
-		deployment('each'),
-		autoscaler('each', 1, {
-			type: 'Pods',
-			pods: {metric: {name: 'open'}, target: {type: 'AverageValue', averageValue: '10'}, source: source('open')},
-		}),
+		deployment('each', 1),
+		autoscaler(
+			'each',
+			{
+				type: 'Pods',
+				pods: {metric: {name: 'open'}, target: {type: 'AverageValue', averageValue: '10'}, source: source('open')},
+			},
+			{minReplicas: 1},
+		),
 	);
 	await untilSaid(
 		'queue',
 		/this cluster does not let autoscalers ask "127\.0\.0\.1:\d+": .* troupe config set autoscaling\.prometheusHosts 127\.0\.0\.1:\d+ /,
 	);
-	t.is((await podsOf('queue')).length, 1);
+	t.is((await podsOf('queue', home)).length, 1);
 	await home.fine('config', 'set', 'autoscaling.prometheusHosts', host);
-	await untilThereAre('queue', 2);
+	await untilThereAre('queue', 2, home);
 	t.regex(await home.fine('describe', 'hpa', 'queue'), /1 -> 2 +jobs_waiting: 9\/5 \(avg\) +external metric jobs_waiting above target/);
 	jobs = 3;
-	await untilThereAre('queue', 0);
+	await untilThereAre('queue', 0, home);
 	jobs = 23;
-	await untilThereAre('queue', 4);
+	await untilThereAre('queue', 4, home);
 
 	await untilSaid('each', /nothing in the answer is of a pod that runs|no series/);
-	const [first] = await podsOf('each');
+	const [first] = await podsOf('each', home);
 	open.set(first?.metadata.name ?? '', 30);
-	await untilThereAre('each', 3);
-	for (const {metadata} of await podsOf('each')) open.set(metadata.name, 1);
-	await untilThereAre('each', 1);
+	await untilThereAre('each', 3, home);
+	for (const {metadata} of await podsOf('each', home)) open.set(metadata.name, 1);
+	await untilThereAre('each', 1, home);
 
 	kill();
 	await untilSaid('queue', /Prometheus at 127\.0\.0\.1:\d+ cannot be asked: connect ECONNREFUSED/);
-	t.is((await podsOf('queue')).length, 4);
+	t.is((await podsOf('queue', home)).length, 4);
 	t.regex(await home.fine('why', 'hpa/queue'), /does not know what it scales by/);
 });
