@@ -41,7 +41,7 @@ test.serial('ping and pong of examples/actors talk over the broker; whoever is k
 	t.regex(await cluster.fine('actor', 'ask', 'pong@admin/main', '{"type": "ping", "round": "by hand"}', '--yes'), /"pong by hand"/);
 	ping.kill('SIGTERM');
 	await ping.ended;
-	t.regex(await cluster.fine('tree'), /\npong@admin\n.*main {2}\d+ answered\n/s);
+	t.regex(await cluster.fine('tree'), /^pong@admin\n.*main {2}\d+ answered\n/ms);
 	pong.kill('SIGKILL');
 	await pong.ended;
 	await eventually(
