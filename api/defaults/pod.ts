@@ -19,7 +19,22 @@ import {withLifecycleDefaults, withProbeDefaults} from './probe.js';
 /** Of the files of a ConfigMap or Secret. */
 const defaultMode = 0o644;
 
+/** Of a pod: a limit of cpu or memory is written down as the request, too, where nothing else is said. */
 export function withPodDefaults(spec: PodSpec): PodSpec {
+	const filled = withTemplateDefaults(spec);
+	const {containers, initContainers} = filled;
+	return {
+		...filled,
+		containers: containers.map(withRequests),
+		...(initContainers === undefined ? {} : {initContainers: initContainers.map(withRequests)}),
+	};
+}
+
+/**
+ * Of a template for pods, which has no requests but what it says: who changes a limit there need not change what he has not said. Each pod has them
+ * written down when it is made.
+ */
+export function withTemplateDefaults(spec: PodSpec): PodSpec {
 	const filled: Mutable<PodSpec> = {
 		...spec,
 		restartPolicy: spec.restartPolicy ?? 'Always',
@@ -64,17 +79,16 @@ function pullPolicyOf(image: string): ImagePullPolicy {
 	return last.includes(':') && tag !== 'latest' ? 'IfNotPresent' : 'Always';
 }
 
-/**
- * A limit without a request is the request, too. Of devices nothing else can be: that is not written down, so that who changes the limit in a
- * template need not change what he has not said.
- */
 function withResourceDefaults({requests, limits: most}: ResourceRequirements): ResourceRequirements {
-	const filled: Mutable<ResourceRequirements> = {};
+	return {...(requests === undefined ? {} : {requests: inText(requests)}), ...(most === undefined ? {} : {limits: inText(most)})};
+}
+
+/** Of devices nothing but the limit can be the request: that is not written down. */
+function withRequests(container: Container): Container {
+	const {requests, limits: most} = container.resources ?? {};
 	const {[gpuResource]: _whole, ...shared} = most ?? {};
 	const asked = {...shared, ...requests};
-	if (requests !== undefined || Object.keys(asked).length > 0) filled.requests = inText(asked);
-	if (most !== undefined) filled.limits = inText(most);
-	return filled;
+	return Object.keys(asked).length === 0 ? container : {...container, resources: {...container.resources, requests: asked}};
 }
 
 /** The same quantities as text; the same reference when they are. */

@@ -1,7 +1,7 @@
 // The kind DaemonSet: a pod of one template on each node that fits.
 
 import {ageColumn, column, nameColumn, none, numberColumn, templateColumns} from '../columns/common.js';
-import {withPodDefaults} from '../defaults/pod.js';
+import {withTemplateDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkCountOrPercent, isZeroCount} from '../rules/count-or-percent.js';
@@ -76,7 +76,7 @@ const withDefaults = (spec: DaemonSetSpec): DaemonSetSpec => ({
 					},
 				},
 	revisionHistoryLimit: spec.revisionHistoryLimit ?? defaults.revisions,
-	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+	template: {...spec.template, spec: withTemplateDefaults(spec.template.spec)},
 });
 
 function validate(found: Found, draft: Draft, old?: ApiObject): void {

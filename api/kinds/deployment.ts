@@ -1,7 +1,7 @@
 // The kind Deployment: pods of one template, replaced step by step when it changes.
 
 import {ageColumn, column, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
-import {withPodDefaults} from '../defaults/pod.js';
+import {withTemplateDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkCountOrPercent, isZeroCount} from '../rules/count-or-percent.js';
@@ -67,7 +67,7 @@ const withDefaults = (spec: DeploymentSpec): DeploymentSpec => ({
 				},
 	revisionHistoryLimit: spec.revisionHistoryLimit ?? defaults.revisions,
 	progressDeadlineSeconds: spec.progressDeadlineSeconds ?? defaults.progressSeconds,
-	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+	template: {...spec.template, spec: withTemplateDefaults(spec.template.spec)},
 });
 
 function validate(found: Found, draft: Draft, old?: ApiObject): void {

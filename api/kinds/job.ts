@@ -2,7 +2,7 @@
 
 import {ageColumn, column, nameColumn, none, templateColumns} from '../columns/common.js';
 import {isConditionTrue} from '../conditions.js';
-import {withPodDefaults} from '../defaults/pod.js';
+import {withTemplateDefaults} from '../defaults/pod.js';
 import {ageOf} from '../duration.js';
 import {jobLabels, labelsOfJob} from '../job-labels.js';
 import type {KindDefinition} from '../kind.js';
@@ -85,7 +85,7 @@ export const withDefaults = (spec: JobSpec): JobSpec => ({
 	backoffLimit: spec.backoffLimit ?? (spec.backoffLimitPerIndex === undefined ? defaultBackoffLimit : withoutLimit),
 	podReplacementPolicy: spec.podReplacementPolicy ?? (spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'),
 	suspend: spec.suspend ?? false,
-	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+	template: {...spec.template, spec: withTemplateDefaults(spec.template.spec)},
 });
 
 /** A manifest that is applied again names neither the selector nor the labels that the cluster made. */

@@ -1,7 +1,7 @@
 // The kind ReplicaSet: so many pods of one template.
 
 import {ageColumn, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
-import {withPodDefaults} from '../defaults/pod.js';
+import {withTemplateDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject} from '../object.js';
 import {checkWorkload} from '../rules/workload.js';
@@ -45,5 +45,5 @@ export const replicaSet: KindDefinition = {
 const withDefaults = (spec: ReplicaSetSpec): ReplicaSetSpec => ({
 	...spec,
 	replicas: spec.replicas ?? 1,
-	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+	template: {...spec.template, spec: withTemplateDefaults(spec.template.spec)},
 });

@@ -1,7 +1,7 @@
 // The kind StatefulSet: so many pods of one template, each with a number and a name that it keeps.
 
 import {ageColumn, column, nameColumn, templateColumns} from '../columns/common.js';
-import {withPodDefaults} from '../defaults/pod.js';
+import {withTemplateDefaults} from '../defaults/pod.js';
 import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import {limits} from '../limits.js';
@@ -71,7 +71,7 @@ const withDefaults = (spec: StatefulSetSpec): StatefulSetSpec => ({
 					},
 				},
 	revisionHistoryLimit: spec.revisionHistoryLimit ?? defaults.revisions,
-	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+	template: {...spec.template, spec: withTemplateDefaults(spec.template.spec)},
 	...(spec.volumeClaimTemplates === undefined ? {} : {volumeClaimTemplates: spec.volumeClaimTemplates.map(withClaimDefaults)}),
 	persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Retain', whenScaled: 'Retain', ...spec.persistentVolumeClaimRetentionPolicy},
 });

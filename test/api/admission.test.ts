@@ -25,6 +25,19 @@ test('a small pod gets what Kubernetes would fill in', t => {
 	});
 });
 
+test('a template has no requests but what it says: a limit in it can be lowered alone', t => {
+	const withLimit = (cpu: string | number): object =>
+		aReplicaSet({template: {metadata: {labels: {app: 'web'}}, spec: {containers: [aContainer({resources: {limits: {cpu}}})]}}});
+	const admitted = admitCreate(withLimit(1));
+	t.like(admitted, {ok: true});
+	if (!admitted.ok) return;
+	const {template} = admitted.value.spec as {template: {spec: PodSpec}};
+	t.deepEqual(template.spec.containers[0]?.resources, {limits: {cpu: '1'}});
+	const pod = admitCreate(aPod(template.spec));
+	t.deepEqual(pod.ok && (pod.value.spec as PodSpec).containers[0]?.resources, {requests: {cpu: '1'}, limits: {cpu: '1'}});
+	t.true(admitUpdate(committed(withLimit('500m')), committed(withLimit(1))).ok);
+});
+
 const images: readonly [image: string, policy: string][] = [
 	['node', 'Always'],
 	['node:latest', 'Always'],
