@@ -185,7 +185,9 @@ export function createPodNetwork(options: PodNetworkOptions): PodNetwork {
 		async ensure(pod, process) {
 			await whenBegun();
 			await turns.run(`pod ${pod.uid}`, async () => {
-				const from = nodeAddress(place.own ?? (isRouted ? await inTime(given.promise, clock) : subnetOfPod(pod)));
+				// What is known of this node may not be in the kernel yet.
+				const own = isRouted ? await inTime(given.promise, clock) : undefined;
+				const from = nodeAddress(place.own ?? own ?? subnetOfPod(pod));
 				const isNew = !pods.has(pod.uid);
 				pods.set(pod.uid, pod);
 				const {uid, address} = pod;

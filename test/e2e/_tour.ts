@@ -9,6 +9,9 @@ const settling: readonly {readonly after: RegExp; readonly row: RegExp; readonly
 	{after: /^kill -9 \d/, row: / 1\/1 +Running +1 \(/, pods: 1},
 ];
 
+/** Pods that were stopped are waited for before that counts those that run. */
+const restarted = {before: /^\.\/troupe uninstall/, row: / 1\/1 +Running +1 \(/, pods: 3};
+
 /** What only looks may be typed again until it shows what is expected. */
 const looks = /^\.\/troupe (?:get|describe|logs|events|tree|why) /;
 
@@ -21,10 +24,11 @@ export type Walked = {
 };
 
 /** Calls back after each step; ends early where a command ended in another way than is shown, since what follows would mean nothing. */
-export async function walk(stage: Stage, steps: readonly Step[], seen: (walked: Walked) => void, patienceMs = 10_000): Promise<void> {
+export async function walk(stage: Stage, steps: readonly Step[], seen: (walked: Walked) => void, patienceMs = 30_000): Promise<void> {
 	const values = new Map<string, string>();
 	for (const step of steps) {
 		const command = filledIn(step.command, values);
+		if (restarted.before.test(command)) await stage.podsShow(restarted.row, restarted.pods);
 		const {ran, problem, learned} = await typed(stage, step, command, values, Date.now() + patienceMs);
 		for (const [value, present] of learned) values.set(value, present);
 		seen({step, command, ran, problem});

@@ -112,6 +112,10 @@ test('two clusters of one host have different subnets, Services and names; one t
 	t.regex(askedOn(b, `http://${ofB}:8000/`), /^b /);
 	await b.fine('down', '--pods');
 	t.deepEqual(leftOf(b, ofHomeB.namespaces), []);
+	await b.fine('up', ...common, ...free, '--node=b');
+	await serves(b, 'b');
+	t.notRegex(await b.fine('events'), /SandboxFailed/, 'the node has its address before its pods need it');
+	await b.fine('down', '--pods');
 });
 
 test('agents of one machine that joined over loopback: their pods reach each other and are seen as who they are, and no way to them is missed', async t => {
