@@ -67,7 +67,7 @@ const shown = `Pod Template:
     Args:              --fast
     Ports:             80/TCP, 53/UDP
     Limits:            memory: 64Mi
-    Requests:          cpu: 50m, memory: 64Mi
+    Requests:          cpu: 50m
     Liveness:          tcp-socket :80 delay=0s timeout=1s period=10s #success=1 #failure=3
     Mounts:            /etc/web from files (ro)
     Environment From:  ConfigMap settings
