@@ -4,13 +4,11 @@ import {compare, filledIn, type Step} from './_readme.js';
 import type {Ran, Stage} from './_stage.js';
 
 /** A person takes longer to read than pods take to start; a program waits for what the next command is going to show. */
-const settling: readonly {readonly after: RegExp; readonly row: RegExp; readonly pods: number}[] = [
+const settling: readonly {readonly after: RegExp; readonly following?: RegExp; readonly row: RegExp; readonly pods: number}[] = [
 	{after: /^\.\/troupe apply -f examples\/hello\.yaml/, row: / 1\/1 +Running /, pods: 3},
 	{after: /^kill -9 \d/, row: / 1\/1 +Running +1 \(/, pods: 1},
+	{after: /^\.\/troupe up --detach/, following: /^\.\/troupe down --pods/, row: / 1\/1 +Running +1 \(/, pods: 3},
 ];
-
-/** Pods that were stopped are waited for before that counts those that run. */
-const restarted = {before: /^\.\/troupe uninstall/, row: / 1\/1 +Running +1 \(/, pods: 3};
 
 /** What only looks may be typed again until it shows what is expected. */
 const looks = /^\.\/troupe (?:get|describe|logs|events|tree|why) /;
@@ -26,14 +24,16 @@ export type Walked = {
 /** Calls back after each step; ends early where a command ended in another way than is shown, since what follows would mean nothing. */
 export async function walk(stage: Stage, steps: readonly Step[], seen: (walked: Walked) => void, patienceMs = 30_000): Promise<void> {
 	const values = new Map<string, string>();
+	let before = '';
 	for (const step of steps) {
 		const command = filledIn(step.command, values);
-		if (restarted.before.test(command)) await stage.podsShow(restarted.row, restarted.pods);
 		const {ran, problem, learned} = await typed(stage, step, command, values, Date.now() + patienceMs);
 		for (const [value, present] of learned) values.set(value, present);
 		seen({step, command, ran, problem});
 		if ((ran.code === 0) === step.fails) return;
-		for (const {after, row, pods} of settling) if (after.test(command)) await stage.podsShow(row, pods);
+		for (const {after, following, row, pods} of settling)
+			if (after.test(command) && (following?.test(before) ?? true)) await stage.podsShow(row, pods);
+		before = command;
 	}
 }
 
