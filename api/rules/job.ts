@@ -1,9 +1,11 @@
 // Rules of the spec of a Job, wherever one stands.
 
+import {withPodDefaults} from '../defaults/pod.js';
 import {deepEqual} from '../equal.js';
 import {parseIntervals, sizeOf} from '../intervals.js';
 import {limits} from '../limits.js';
 import type {JsonObject} from '../object.js';
+import type {PodSpec} from '../shapes/pod.js';
 import {shown} from '../shown.js';
 import {jobLabels} from '../job-labels.js';
 import {checkLabelKey} from './names.js';
@@ -47,9 +49,14 @@ export function checkJobChange(found: Found, path: string, spec: JsonObject, bef
 		const words = spec['completionMode'] === 'Indexed' ? ' otherwise than together with parallelism, to the same number' : '';
 		forbid(found, `${path}.completions`, `cannot be changed${words}; delete the job and create it again`);
 	}
+	const kept = (of: JsonObject): JsonObject => ({...of, template: podsOf(membersOf(of['template']))});
+	const [now, old] = [kept(spec), kept(before)];
 	for (const field of ['completionMode', 'selector', 'template', 'podFailurePolicy', 'backoffLimitPerIndex', 'successPolicy'])
-		if (!deepEqual(spec[field], before[field])) forbid(found, `${path}.${field}`, 'cannot be changed; delete the job and create it again');
+		if (!deepEqual(now[field], old[field])) forbid(found, `${path}.${field}`, 'cannot be changed; delete the job and create it again');
 }
+
+/** What its pods get: one that was kept when requests were filled in in templates, too, is the same. */
+const podsOf = (template: JsonObject): JsonObject => ({...template, spec: {...withPodDefaults(template['spec'] as PodSpec)}});
 
 function checkIndexes(found: Found, path: string, spec: JsonObject): void {
 	const {completions, backoffLimitPerIndex, maxFailedIndexes} = spec;

@@ -186,6 +186,12 @@ test('a job keeps what its pods were made from; an elastic one changes its size'
 	t.is(changed(kept({spec: {...indexed, parallelism: 4}}), {spec: {completions: 6, parallelism: 6}}), '');
 	t.regex(changed(kept({spec: indexed}), {spec: {completions: 6}}), /otherwise than together with parallelism/);
 	t.regex(changed(kept(), {spec: {template: {spec: {terminationGracePeriodSeconds: 1}}}}), /^spec\.template: cannot be changed/);
+	const limited = (requests: JsonObject): JsonObject => ({
+		spec: {template: {spec: {containers: [{name: 'main', image: 'a', resources: {limits: {cpu: '1'}, ...requests}}]}}},
+	});
+	const withRequest = kept(limited({requests: {cpu: '1'}}));
+	t.is(changed(withRequest, limited({})), '', 'the request was filled in once, and means the same');
+	t.regex(changed(withRequest, limited({requests: {cpu: '500m'}})), /^spec\.template: cannot be changed/);
 });
 
 const nowMs = Date.parse('2026-01-01T00:03:20Z');
