@@ -161,12 +161,8 @@ function handshake(options: SshOptions, client: Client, socket: Socket): Promise
 
 /** The password is for one question, and for no other: it would be shown, or taken for a code. */
 function asksForMore({host}: HttpPlace, {password = ''}: SshLogin, prompts: readonly Prompt[]): SshError {
-	const asked = prompts
-		.map(({prompt}) => prompt)
-		.join(' ')
-		.replace(/[\s\p{C}]+/gu, ' ')
-		.trim();
-	const shown = password === '' ? asked : asked.replaceAll(password, '…');
+	const asked = prompts.map(({prompt}) => (password === '' ? prompt : prompt.replaceAll(password, '…'))).join(' ');
+	const shown = asked.replace(/[\s\p{C}]+/gu, ' ').trim();
 	return new SshError('AuthenticationFailed', `${host} asks for more than a password: "${shown.slice(0, limits.slurmSaidCharacters)}"`);
 }
 
